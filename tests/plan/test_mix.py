@@ -16,11 +16,13 @@ from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import (
     COPIES,
+    CPU_WEIGHTS,
     FEWEST_FULL_SESSIONS,
     LEFT_OUT,
     apportion,
     job_kinds,
     kind_of,
+    lengths_of,
     mix_range,
     mixed,
     mixed30_19,
@@ -88,6 +90,8 @@ def test_only_what_is_wanted_is_run_and_reads_a_replica_of_the_workload() -> Non
 
 TB = 10**12
 NUMBERS = (5, 6, 7, 8, 12, 20, 21, 30, 47, 100)
+SECONDS = lengths_of(COPIES)
+"""By what jobs are dealt to sessions."""
 
 
 def planned(spec: WorkloadSpec) -> Plan:
@@ -101,7 +105,7 @@ def shipped(name: str) -> Plan:
 def lengths(plan: Plan) -> list[float]:
     """Seconds that each session would take alone, by what its programs are expected to."""
     return [
-        sum(max(CATALOGUE[job.program].expected_seconds(1.0) for job in stage) for stage in session.stages)
+        sum(max(SECONDS[job.program] for job in stage) for stage in session.stages)
         for session in plan.sessions
     ]
 
@@ -171,13 +175,9 @@ def test_few_sessions_have_each_program_once_and_end_together(
     assert sorted(job.program for job in plan.jobs()) == sorted(COPIES)
     assert [session.name for session in plan.sessions] == [f"analyst-{n + 1}" for n in range(sessions)]
     assert plan.gate_jobs == plan.peak_concurrent == sessions
-    for most, of in ((spread, "expected_seconds"), (cpu_spread, "cpu_seconds")):
-        for scale in (0.01, 1.0):
-            sums = [
-                sum(getattr(CATALOGUE[stage[0].program], of)(scale) for stage in session.stages)
-                for session in plan.sessions
-            ]
-            assert max(sums) - min(sums) <= most * sum(sums) / sessions
+    for most, of in ((spread, SECONDS), (cpu_spread, CPU_WEIGHTS)):
+        sums = [sum(of[stage[0].program] for stage in session.stages) for session in plan.sessions]
+        assert max(sums) - min(sums) <= most * sum(sums) / sessions
     for session in plan.sessions:
         classes = [CATALOGUE[stage[0].program].program_class for stage in session.stages]
         # The more even two classes are, the more often they change; three jobs of one class in a row at most.
@@ -196,7 +196,7 @@ def test_no_range_of_sessions_reaches_over_the_change_of_the_mix() -> None:
 @pytest.mark.parametrize("name", workloads.RULED)
 def test_the_longest_programs_stand_in_the_first_stages(name: str) -> None:
     plan = shipped(name)
-    seconds = {job.job: CATALOGUE[job.program].expected_seconds(1.0) for job in plan.jobs()}
+    seconds = {job.job: SECONDS[job.program] for job in plan.jobs()}
     leading = [session.stages[0][0].job for session in plan.sessions[:-2]]
     rest = [job.job for job in plan.jobs() if job.job not in leading and not job.trail_out]
     assert min(seconds[job] for job in leading) >= max(seconds[job] for job in rest)
@@ -211,7 +211,7 @@ def test_sessions_are_balanced_and_two_that_trail_out_are_the_longest(sessions: 
     assert all(CATALOGUE[job.program].program_class == "compute" for job in trailing)
     *others, first, second = lengths(plan)
     assert min(first, second) > max(others) * (1.05 if sessions >= 20 else 1.0)
-    longest_job = max(CATALOGUE[program].expected_seconds(1.0) for program in COPIES)
+    longest_job = max(SECONDS.values())
     assert max(others) <= max(1.25 * min(others), longest_job)
 
 
@@ -256,10 +256,9 @@ def shared(plan: Plan, processors: int) -> tuple[float, list[str]]:
 
 
 def _needs(program: str) -> tuple[float, int]:
-    """CPU seconds and bytes of one job at full scale."""
-    declared = CATALOGUE[program]
-    moved = sum(sum(directions.values()) for directions in declared.bytes_by_role(1.0).values())
-    return declared.cpu_seconds(1.0), moved
+    """CPU seconds, on cores of that time, and bytes of one job at full scale."""
+    directions = CATALOGUE[program].bytes_by_role(1.0).values()
+    return CPU_WEIGHTS[program], sum(sum(one.values()) for one in directions)
 
 
 @pytest.mark.parametrize("processors", [1, 2, 4, 8, 16])
@@ -286,12 +285,12 @@ def test_bytes_by_role_are_those_of_the_published_load(name: str, scale: float) 
     assert (name, scale) != ("mixed20", 1.0) or 10 * TB <= total <= 12 * TB
 
 
-def test_declared_cpu_seconds_of_mixed20_fit_the_published_ranges() -> None:
-    declared = JobSeconds(lambda program, job: program.cpu_seconds(job.scale), "declared")
-    asked = asked_per_cpu_second(shipped("mixed20"), CATALOGUE, declared)
+def test_cpu_weights_of_mixed20_fit_the_published_ranges() -> None:
+    weights = JobSeconds(lambda program, job: CPU_WEIGHTS[program.name], "weights")
+    asked = asked_per_cpu_second(shipped("mixed20"), CATALOGUE, weights)
     assert 150e6 <= (asked.total or 0.0) <= 225e6
-    seconds = [CATALOGUE[program].cpu_seconds(1.0) for program in COPIES]
-    assert 17.6 <= max(seconds) / min(seconds) <= 26.4
+    assert 17.6 <= max(CPU_WEIGHTS.values()) / min(CPU_WEIGHTS.values()) <= 26.4
+    assert CPU_WEIGHTS.keys() == COPIES.keys()
 
 
 def test_bed_is_four_jobs_at_once_and_mostly_io() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
-
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
@@ -18,8 +16,6 @@ from mawl.plan.needs import (
     needs,
     requests_under_way,
 )
-from mawl.plan.programs import WRITEBACK_SECONDS
-from mawl.plan.reference_times import reference_seconds, reference_times
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
 from mawl.records.spec.program_options import MIB, Options
@@ -127,41 +123,20 @@ def test_bytes_of_all_jobs_are_divided_by_the_seconds_of_all_jobs() -> None:
     assert asked.basis == "test"
 
 
-@pytest.mark.parametrize("seconds", [reference_seconds(), JobSeconds(lambda program, job: None, "test")])
-def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: JobSeconds) -> None:
+@pytest.mark.parametrize("seconds", [None, 1.0])
+def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: float | None) -> None:
     stages: list[list[str | JobSpec]] = [[JobSpec(program="mine", command=["true"])], ["forecasting"]]
     own = WorkloadSpec(name="own", sessions=[SessionSpec(name="s", stages=stages)])
     plan = make_plan(own, where="test", catalogue=CATALOGUE, scale=0.01)
-    asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
+    asked = asked_per_cpu_second(plan, CATALOGUE, JobSeconds(lambda program, job: seconds, "test"))
     assert asked.by_role is None and asked.total is None
     assert asked.basis.startswith("bytes or CPU seconds of ") and "mine" in asked.basis
 
 
-def test_reference_times_lie_on_lines_between_the_scales_that_were_measured() -> None:
-    table = reference_times()
-    scales = [knot.scale for knot in table.knots]
-    assert scales == sorted(scales) and {0.0005, 0.005, 0.02} <= set(scales)
-    for name in CATALOGUE:
-        for below, above in pairwise(table.knots):
-            ends = [knot.cpu_seconds[name] for knot in (below, above)]
-            assert ends == pytest.approx([table.seconds(name, knot.scale) for knot in (below, above)])
-            assert table.seconds(name, (below.scale + above.scale) / 2) == pytest.approx(sum(ends) / 2)
-            assert ends[0] < ends[1]
-    assert table.seconds("mine", 0.01) is None
-
-
 def test_fixed_costs_make_a_cpu_second_ask_less_at_small_scales() -> None:
+    reference = JobSeconds(lambda program, job: program.cpu_seconds(job.scale), "reference times")
     asked = []
     for scale in (0.0005, 0.005, 0.02, 0.05):
         plan = make_plan(mixed(20), where="test", catalogue=CATALOGUE, scale=scale)
-        asked.append(asked_per_cpu_second(plan, CATALOGUE, reference_seconds()).total or 0.0)
+        asked.append(asked_per_cpu_second(plan, CATALOGUE, reference).total or 0.0)
     assert asked == sorted(asked)
-
-
-def test_files_that_are_written_back_take_cpu_seconds() -> None:
-    program = CATALOGUE["ledger_update"]
-    assert program.small_files(0.02) == pytest.approx(9752, abs=1)
-    more = program.cpu_seconds(0.02, "none") - program.cpu_seconds(0.02)
-    assert more == pytest.approx(program.small_files(0.02) * WRITEBACK_SECONDS)
-    assert program.cpu_seconds(0.02, "cold") == program.cpu_seconds(0.02)
-    assert all(one.small_files(0.02) == 0 for name, one in CATALOGUE.items() if name != "ledger_update")

@@ -109,7 +109,7 @@ def user_program(entry: str) -> Program:
         size_knob="not declared",
         check="its own",
         modules=(entry.partition(":")[0],),
-        cpu_seconds_per_gb=0.0,
+        own_cpu_seconds=0.0,
         memory_floor_bytes=0,
         memory_per_memsize=1.0,
         is_declared=False,

@@ -47,6 +47,7 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
 
     ``environment`` has names and values; None is a value that the plan does not hold (``plan.environment``).
     ``log`` is where the command writes its own log (None: its output), read for steps in ``log_format``.
+    ``cpu_seconds`` are what it takes alone on a core of ``core_speed``, None where the file does not say it.
     Exit codes other than ``success_exit_codes`` and a check that ends with another status than 0 are
     failures.
     """
@@ -57,6 +58,8 @@ class Command(msgspec.Struct, frozen=True, kw_only=True):
     success_exit_codes: tuple[int, ...] = (0,)
     log: str | None = None
     log_format: LogFormat | None = None
+    cpu_seconds: float | None = None
+    core_speed: float = 1.0
 
     def texts(self) -> dict[str, str]:
         """Every text that may hold placeholders, by its key in a workload file."""
@@ -127,7 +130,7 @@ def command_program(name: str, program_class: ProgramClass) -> Program:
         size_knob="not declared",
         check="the command's own, where it has one",
         modules=(),
-        cpu_seconds_per_gb=0.0,
+        own_cpu_seconds=0.0,
         memory_floor_bytes=0,
         memory_per_memsize=1.0,
         is_declared=False,

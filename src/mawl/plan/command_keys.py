@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Mapping
+import math
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 
 import msgspec
@@ -23,6 +24,8 @@ COMMAND_KEYS = (
     "success_exit_codes",
     "log",
     "log_format",
+    "cpu_seconds",
+    "core_speed",
     "program_class",
 )
 _PLAIN = JobSpec()
@@ -98,7 +101,10 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
         success_exit_codes=tuple(spec.success_exit_codes),
         log=spec.log,
         log_format=spec.log_format,
+        cpu_seconds=spec.cpu_seconds,
+        core_speed=spec.core_speed,
     )
+    _check_numbers(command, wrong)
     for name, text in command.texts().items():
         if "\0" in text or len(text) > MOST_TEXT:
             raise wrong(name, f"a text of at most {MOST_TEXT} characters without NUL", repr(text[:40]))
@@ -110,3 +116,10 @@ def command_of(spec: JobSpec, where: str, key: str) -> Command | None:
     if spec.log is not None and spec.log_format is None:
         raise wrong("log", 'it together with log_format = "sas"', "no log_format")
     return located(command, Path(where).parent)
+
+
+def _check_numbers(command: Command, wrong: Callable[[str, str, str], InvalidFileError]) -> None:
+    for name in ("cpu_seconds", "core_speed"):
+        value = getattr(command, name)
+        if value is not None and not 0.0 < value < math.inf:
+            raise wrong(name, "a number above 0", f"{value:g}")

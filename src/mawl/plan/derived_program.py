@@ -240,7 +240,6 @@ def derived_program(one: Planned) -> Program:
     )
     sizes = {table.name: table.size_bytes for table in one.tables}
     steps = tuple(_step(step, sizes, peaks) for step in job.steps)
-    first = inputs[0].bytes(1.0) if inputs else max(peaks["work"], peaks["util"], peaks["data"], 1)
     return Program(
         name=job.name,
         program_class=class_of(job),
@@ -252,7 +251,7 @@ def derived_program(one: Planned) -> Program:
         size_knob="bytes, CPU seconds and memory of every step",
         check="the content of every block that is read, and the result of every unit of computing",
         modules=MODULES,
-        cpu_seconds_per_gb=cpu_seconds(job) / first * 1e9,
+        own_cpu_seconds=cpu_seconds(job) * (job.core_speed or 1.0),
         memory_floor_bytes=MEMORY_FLOOR_BYTES,
         memory_per_memsize=1.0,
     )

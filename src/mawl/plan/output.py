@@ -337,6 +337,8 @@ def _toml_command(command: Command, key: bytes | None) -> dict[str, Any]:
         "success_exit_codes": list(command.success_exit_codes),
         "log": command.log,
         "log_format": command.log_format,
+        "cpu_seconds": command.cpu_seconds,
+        "core_speed": None if command.core_speed == 1.0 else command.core_speed,
     }
     return {key: value for key, value in keys.items() if value not in (None, [], {})}
 

@@ -9,8 +9,9 @@ from typing import Literal
 import msgspec
 
 from mawl.plan.columns import InputTable
+from mawl.plan.reference_times import reference_times
 from mawl.records.model.records import ProgramClass, StepKind
-from mawl.records.spec.program_options import CacheMode, Options, Role
+from mawl.records.spec.program_options import Options, Role
 
 Direction = Literal["read", "written"]
 
@@ -19,9 +20,6 @@ BYTES_PER_SECOND_ALONE = 1e9
 
 REQUEST_SECONDS_ALONE = 0.2e-3
 """What a random request is taken to last alone, as at flash; for planning only."""
-
-WRITEBACK_SECONDS = 120e-6
-"""Reference CPU seconds that ``--cache none`` adds for each small file (docs/design/programs.md)."""
 
 
 class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,14 +39,12 @@ class Temporary(msgspec.Struct, frozen=True, kw_only=True):
 
     It is removed when the job ends, or before: after the last ``step`` that reads it, or file by file as that
     step reads them (``parts``).  Role ``data``: an output, which ``--keep-outputs`` keeps.
-    ``file_bytes`` is the size of its files where a job makes many small ones.
     """
 
     name: str
     role: Role
     row_bytes: int
     rows_ratio: float = 1.0
-    file_bytes: int | None = None
     removed: Literal["job", "step", "parts"] = "job"
 
 
@@ -103,10 +99,9 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     """A program's declaration.
 
     ``memory_per_memsize`` and ``memory_floor_bytes`` give the declared peak (``memory_bytes``):
-    what a job may hold beyond its process when it was ready.  ``cpu_seconds_per_gb`` is CPU
-    seconds per GB of the first input on the reference core, used for planning only: the processor of
-    docs/reference/programs.md takes 0.61 of them.  A program has inputs, or ``own_rows``; ``rows`` is
-    what its temporaries are in proportion to, and without inputs the GB are those of its first temporary.
+    what a job may hold beyond its process when it was ready.  A program has inputs, or ``own_rows``;
+    ``rows`` is what its temporaries are in proportion to.  ``own_cpu_seconds`` are those at full of a job
+    that is not of the catalogue, on a core of speed 1; those of the catalogue have reference times.
     ``modules`` are imported before a job begins (``imports``).
     """
 
@@ -120,10 +115,10 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     size_knob: str
     check: str
     modules: tuple[str, ...]
-    cpu_seconds_per_gb: float
     memory_floor_bytes: int
     memory_per_memsize: float = 0.0
     memory_per_sortsize: float = 0.0
+    own_cpu_seconds: float | None = None
     is_declared: bool = True
     """False for commands and programs of users: what they move and keep is not known, and never 0."""
 
@@ -182,29 +177,24 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
         sums = self.requests_by_role(scale, 1)
         return sum(one.random for directions in sums.values() for one in directions.values())
 
-    def small_files(self, scale: float) -> int:
-        """The small files that one job makes."""
-        sizes = ((self.table_size(one.name, scale)[1], one.file_bytes) for one in self.temporaries)
-        return sum(-(-size // file_bytes) for size, file_bytes in sizes if file_bytes is not None)
-
-    def cpu_seconds(self, scale: float, cache: CacheMode | None = None) -> float:
-        """CPU seconds of one job on the reference core, in a run with this ``--cache``."""
-        first = self.inputs[0].bytes(scale) if self.inputs else self._first_temporary_bytes(scale)
-        written_back = self.small_files(scale) * WRITEBACK_SECONDS if cache == "none" else 0.0
-        return first / 1e9 * self.cpu_seconds_per_gb + written_back
+    def cpu_seconds(self, scale: float) -> float:
+        """CPU seconds of one job on a core of speed 1: the reference time, or what the job declares."""
+        if self.own_cpu_seconds is not None:
+            return self.own_cpu_seconds * scale
+        found = reference_times().seconds(self.name, scale)
+        if found is None:
+            raise KeyError(f"{self.name} has no reference time: make reference-times")
+        return found
 
     def expected_seconds(self, scale: float, queue_depth: int = Options().queue_depth) -> float:
-        """Seconds that one job is expected to take alone: its CPU seconds, its bytes and random requests.
+        """Seconds that one job is expected to take alone, for planning."""
+        return self.cpu_seconds(scale) + self.waiting_seconds(scale, queue_depth)
 
-        The one figure of how long a program is, for whoever plans; machines differ, the order of
-        programs less so.
-        """
+    def waiting_seconds(self, scale: float, queue_depth: int = Options().queue_depth) -> float:
+        """What its bytes and random requests are taken to last alone, on fast storage."""
         moved = sum(sum(directions.values()) for directions in self.bytes_by_role(scale).values())
         waiting = self.random_requests(scale) * REQUEST_SECONDS_ALONE / queue_depth
-        return self.cpu_seconds(scale) + moved / BYTES_PER_SECOND_ALONE + waiting
-
-    def _first_temporary_bytes(self, scale: float) -> int:
-        return self.table_size(self.temporaries[0].name, scale)[1]
+        return moved / BYTES_PER_SECOND_ALONE + waiting
 
     def table_size(self, name: str, scale: float) -> tuple[Role, int]:
         for table in self.inputs:

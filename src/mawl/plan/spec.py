@@ -27,6 +27,8 @@ class CommandSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     success_exit_codes: list[int] = msgspec.field(default_factory=lambda: [0])
     log: str | None = None
     log_format: LogFormat | None = None
+    cpu_seconds: float | None = None
+    core_speed: float = 1.0
     program_class: ProgramClass | None = None
 
 

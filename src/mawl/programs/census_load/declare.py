@@ -107,7 +107,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.census_load.run",
     ),
-    cpu_seconds_per_gb=5.916,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

@@ -120,7 +120,6 @@ PROGRAM = Program(
     size_knob="records of census_single",
     check=census_load.PROGRAM.check,
     modules=(*census_load.PROGRAM.modules[:-1], "mawl.programs.census_load_single.run"),
-    cpu_seconds_per_gb=7.628,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

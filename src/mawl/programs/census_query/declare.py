@@ -202,7 +202,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.census_query.run",
     ),
-    cpu_seconds_per_gb=8.751,
     memory_floor_bytes=64 * MIB,
     memory_per_memsize=0.3,
     memory_per_sortsize=1.0,

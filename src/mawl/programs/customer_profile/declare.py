@@ -149,7 +149,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.customer_profile.run",
     ),
-    cpu_seconds_per_gb=18.09,
     memory_floor_bytes=56 * MIB,
     memory_per_sortsize=1.0,
 )

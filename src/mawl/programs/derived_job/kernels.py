@@ -177,8 +177,8 @@ _UNITS: dict[Kernel, Callable[[Kernels], None]] = {
 }
 
 
-REFERENCE_SECONDS = 0.00043
-"""CPU seconds of a round on the reference core: a vCPU of an AMD EPYC virtual machine (2026-11-25)."""
+REFERENCE_SECONDS = 0.00039
+"""CPU seconds of a round on the machine of the reference times (median of nine looks, 2026-11-29)."""
 
 ROUNDS = 300
 

@@ -176,7 +176,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.dimension_load.run",
     ),
-    cpu_seconds_per_gb=15.11,
     memory_floor_bytes=64 * MIB,
     memory_per_sortsize=1.0,
 )

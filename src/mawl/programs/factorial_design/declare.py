@@ -134,6 +134,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.factorial_design.run",
     ),
-    cpu_seconds_per_gb=90.28,
     memory_floor_bytes=32 * MIB,
 )

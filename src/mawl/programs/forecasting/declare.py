@@ -121,6 +121,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.forecasting.run",
     ),
-    cpu_seconds_per_gb=435.2,
     memory_floor_bytes=32 * MIB,
 )

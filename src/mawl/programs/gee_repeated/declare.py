@@ -158,6 +158,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.gee_repeated.run",
     ),
-    cpu_seconds_per_gb=108.2,
     memory_floor_bytes=28 * MIB,
 )

@@ -69,7 +69,6 @@ PROGRAM = Program(
             role="work",
             row_bytes=TABLE.row_bytes,
             rows_ratio=_OPEN,
-            file_bytes=FILE_ROWS * TABLE.row_bytes,
             removed="parts",
         ),
         Temporary(name="published", role="data", row_bytes=TABLE.row_bytes, rows_ratio=_OPEN),
@@ -141,6 +140,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.ledger_update.run",
     ),
-    cpu_seconds_per_gb=9.972,
     memory_floor_bytes=56 * MIB,
 )

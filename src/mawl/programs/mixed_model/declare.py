@@ -136,6 +136,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.mixed_model.run",
     ),
-    cpu_seconds_per_gb=58.05,
     memory_floor_bytes=40 * MIB,
 )

@@ -74,7 +74,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.pension_cube.run",
     ),
-    cpu_seconds_per_gb=89.1,
     memory_floor_bytes=24 * MIB,
     memory_per_memsize=MEMORY_PER_MEMSIZE,
 )

@@ -93,6 +93,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.portfolio_optimization.run",
     ),
-    cpu_seconds_per_gb=405.6,
     memory_floor_bytes=24 * MIB,
 )

@@ -76,7 +76,6 @@ PROGRAM = Program(
     size_knob="rows of each table it makes",
     check="word sums of all pages after the updates, key and number of every row read, rows made again",
     modules=("numpy", "numpy.ma", "pyarrow", "threadpoolctl", "mawl.programs.random_access.run"),
-    cpu_seconds_per_gb=106.5,
     memory_floor_bytes=8 * MIB,
     memory_per_memsize=0.7,
 )

@@ -86,6 +86,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.segmentation.run",
     ),
-    cpu_seconds_per_gb=15.58,
     memory_floor_bytes=32 * MIB,
 )

@@ -162,7 +162,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.stepwise_selection.run",
     ),
-    cpu_seconds_per_gb=47.97,
     memory_floor_bytes=40 * MIB,
     memory_per_memsize=0.06,
 )

@@ -112,7 +112,6 @@ PROGRAM = Program(
     size_knob="rows of policies",
     check="sampled policies recomputed one by one, sums by month and by policy, word sums of all tables",
     modules=("numpy", "numpy.ma", "pyarrow", "threadpoolctl", "mawl.programs.stress_projection.run"),
-    cpu_seconds_per_gb=114.5,
     memory_floor_bytes=24 * MIB,
     memory_per_memsize=MEMORY_PER_MEMSIZE,
 )

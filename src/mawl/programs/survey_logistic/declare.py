@@ -129,6 +129,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.survey_logistic.run",
     ),
-    cpu_seconds_per_gb=33.94,
     memory_floor_bytes=48 * MIB,
 )

@@ -107,7 +107,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.text_topics.run",
     ),
-    cpu_seconds_per_gb=64.86,
     memory_floor_bytes=32 * MIB,
     memory_per_memsize=0.3,
 )

@@ -136,6 +136,5 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.tree_ensemble.run",
     ),
-    cpu_seconds_per_gb=105.3,
     memory_floor_bytes=32 * MIB,
 )

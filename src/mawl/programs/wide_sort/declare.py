@@ -199,7 +199,6 @@ PROGRAM = Program(
         "threadpoolctl",
         "mawl.programs.wide_sort.run",
     ),
-    cpu_seconds_per_gb=14.08,
     memory_floor_bytes=56 * MIB,
     memory_per_sortsize=1.0,
 )
