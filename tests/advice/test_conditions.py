@@ -7,7 +7,6 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.capacity.answers import TargetGuideline
 from mawl.advice.conditions import (
     Condition,
     State,
@@ -16,6 +15,7 @@ from mawl.advice.conditions import (
     checks_of_probe,
     checks_of_run,
 )
+from mawl.advice.guideline import TargetGuideline
 from mawl.advice.qualification.answer import answer_from
 from mawl.figures.comparison.compare import Comparison, SideFacts
 from mawl.figures.comparison.programs import Statement, Verdict
@@ -30,17 +30,17 @@ def summary(carried: bool | None, met: bool | None, outcome: str = "completed") 
         "run_id": "a-run",
         "outcome": outcome,
         "jobs": {"finished": 8, "total": 9},
-        "capacity": {
+        "answer": {
             "answer": {True: "carried", False: "not carried", None: "not known"}[carried],
             "carried": carried,
             "reasons": ["its reason"],
-            "guideline": {
-                "met": met,
-                "bytes_per_second_per_core": 50e6 if known else None,
-                "warn_bytes_per_second_per_core": 100e6,
-            },
         },
-        "missing": {} if known else {"capacity.guideline.met": "it was not probed"},
+        "guideline": {
+            "met": met,
+            "bytes_per_second_per_core": 50e6 if known else None,
+            "warn_bytes_per_second_per_core": 100e6,
+        },
+        "missing": {} if known else {"guideline.met": "it was not probed"},
     }
 
 

@@ -84,7 +84,7 @@ def test_what_the_servers_devices_moved_is_no_figure_of_the_nodes_and_no_zero() 
     assert "network file system" in summary["missing"]["io.own.read_bytes"]
     assert summary["io"]["reach"]["read_ratio"] is None
     assert device["peak"]["read_bytes_per_second"] is None
-    assert not any("page cache" in reason for reason in summary["capacity"]["reasons"])
+    assert not any("page cache" in reason for reason in summary["answer"]["reasons"])
 
 
 def test_the_figures_of_the_server_are_its_devices_and_its_network() -> None:

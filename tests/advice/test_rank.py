@@ -8,6 +8,7 @@ import pytest
 from mawl.advice.rank import rank
 from mawl.base.errors import UsageError
 from mawl.records.model.qualification import Fits, Qualification
+from mawl.records.model.run import Reference
 from mawl.reports.rank import markdown, text
 from tests.fakes.answered import CLUSTER_YES, NO, YES, answered, clustered
 from tests.fakes.qualifications import choice
@@ -52,7 +53,7 @@ def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
 
 def test_a_cost_below_one_keeps_three_digits() -> None:
     found = rank({"a": answered(YES), "b": answered(NO)}, {"a": 0.08, "b": 12000.0}, "EUR")
-    assert "0.00939 (0.00879 to 0.0102)" in text(found) and "0.00939 (" in markdown(found)
+    assert "0.00939 (0.00886 to 0.00998)" in text(found) and "0.00939 (" in markdown(found)
     assert "1,408.45 (" in markdown(found)
 
 
@@ -96,7 +97,7 @@ def test_without_a_price_nothing_is_the_cheapest() -> None:
         (msgspec.structs.replace(answered(YES), choice=choice(sessions=4)), "mix of a .*5 to 500.* 1 to 4 s"),
         (
             msgspec.structs.replace(
-                answered(YES), asked=msgspec.structs.replace(answered(YES).asked, most_slowdown=3.0)
+                answered(YES), asked=msgspec.structs.replace(answered(YES).asked, answer_bound=3.0)
             ),
             "bound",
         ),
@@ -133,3 +134,12 @@ def test_energy_per_job_is_shown_with_its_scope_and_unlike_scopes_are_not_compar
     assert "must not be compared: its scope differs (a: processors, b: machine)" in " ".join(found.remarks)
     del records["b"]
     assert not any("energy" in remark for remark in rank(records, {}).remarks)
+
+
+def test_systems_of_other_reference_times_are_not_ranked() -> None:
+    newer = msgspec.structs.replace(YES, reference=Reference(version=2))
+    with pytest.raises(UsageError, match="the reference of a is version 1, that of b is version 2"):
+        rank({"a": answered(YES), "b": answered(newer)}, {})
+    own = msgspec.structs.replace(YES, reference=Reference(version=None, file="mine.toml@ab12"))
+    with pytest.raises(UsageError, match="b: its reference times are of a file of the user's, mine"):
+        rank({"a": answered(YES), "b": answered(own)}, {})

@@ -11,7 +11,7 @@ def test_a_null_that_is_an_answer_is_no_gap_nor_is_what_its_block_holds() -> Non
     summary = as_summary(summary_of(facts(outcome_reason=None), jobs()))
     found = gaps(summary)
     assert found.items() <= summary.missing.items()
-    for path in ("host", "inputs", "programs.*.slowdown", "io.device.peak.total_bytes_per_second"):
+    for path in ("host", "inputs", "io.device.peak.total_bytes_per_second"):
         assert found[path]
     for path in ("outcome_reason", "cluster", "compressibility", "volumes.*.disks", "nodes.*.sockets"):
         assert path not in found

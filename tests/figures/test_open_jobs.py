@@ -273,4 +273,4 @@ def test_a_killed_run_s_folder_tells_what_ran_at_once_live_and_afterwards(tmp_pa
         assert summary["jobs"]["peak_concurrent"] == 4
         assert summary["jobs"]["mean_concurrent"] == pytest.approx((10.5 + 3 * 20.0) / 20.0)
         assert summary["time"]["tail_seconds"] == 0.0
-        assert summary["capacity"]["carried"] is None
+        assert summary["answer"]["carried"] is None

@@ -25,7 +25,7 @@ SERVER = StorageRun(node="server", run_id="server", outcome="completed")
 # The names that other tools rely on.
 BINDING = {
     "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
-    "signature capacity limit validity overhead missing",
+    "signature answer guideline times_alone limit validity overhead missing",
     "workload": "name sessions scale options",
     "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
     "mean_concurrent",
@@ -42,7 +42,7 @@ BINDING = {
     "io.reach": "read_ratio write_ratio",
     "wait": "on_cpu_seconds run_queue_seconds blocked_seconds",
     "wait.blocked_seconds": "data work util other",
-    "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds slowdown",
+    "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds",
     "programs.wide_sort.real_time_seconds": "median min max",
     "overhead": "cpu_seconds startup_cpu_seconds peak_memory_bytes",
 }

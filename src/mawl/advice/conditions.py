@@ -7,11 +7,11 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.capacity.answers import TargetGuideline
+from mawl.advice.guideline import TargetGuideline
 from mawl.base.units import format_change, format_rate, format_ratio
 from mawl.figures.comparison.compare import Comparison, why_uncounted
 from mawl.records.model.qualification import QualificationAnswer
-from mawl.records.model.summary.judgement import Capacity
+from mawl.records.model.summary.judgement import Answer
 from mawl.records.model.summary.summary import Judged
 
 Condition = Literal["not-carried", "below-guideline", "slower", "regression"]
@@ -38,7 +38,7 @@ def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[Cond
     ended = f"the run {outcome}: {jobs.finished} of {jobs.total} jobs finished"
     found = [ConditionCheck(name="completed", subject=subject, state=state, sentence=ended)]
     if "not-carried" in conditions:
-        found.append(_carried(subject, summary.capacity))
+        found.append(_carried(subject, summary.answer))
     if "below-guideline" in conditions:
         found.append(_guideline(subject, summary))
     return found
@@ -104,18 +104,18 @@ def check_of_comparison(subject: str, comparison: Comparison | None, reason: str
     )
 
 
-def _carried(subject: str, capacity: Capacity) -> ConditionCheck:
-    sentence = "; ".join([capacity.answer, *capacity.reasons])
+def _carried(subject: str, answer: Answer) -> ConditionCheck:
+    sentence = "; ".join([answer.answer, *answer.reasons])
     return ConditionCheck(
-        name="not-carried", subject=subject, state=_state(capacity.carried), sentence=sentence
+        name="not-carried", subject=subject, state=_state(answer.carried), sentence=sentence
     )
 
 
 def _guideline(subject: str, summary: Judged) -> ConditionCheck:
-    block = summary.capacity.guideline
+    block = summary.guideline
     rate = block.bytes_per_second_per_core
     if block.met is None or rate is None:
-        sentence = summary.missing["capacity.guideline.met"]
+        sentence = summary.missing["guideline.met"]
     else:
         sentence = _rate_sentence(rate, block.warn_bytes_per_second_per_core)
     return ConditionCheck(name="below-guideline", subject=subject, state=_state(block.met), sentence=sentence)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mawl.advice.foreign import foreign_bytes
 from mawl.advice.limit.evidence import PORT_WORDS
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.units import format_memory
 from mawl.figures.host_parts import CPU_KINDS, busy_seconds, whole_seconds
 from mawl.figures.missing import Missing

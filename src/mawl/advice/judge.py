@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.judgement import capacity_of
-from mawl.advice.capacity.slowdown import by_program, slowdowns
+from mawl.advice.answer import answer_of
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import guideline_of
 from mawl.advice.limit.verdict import limit_of
 from mawl.advice.smt import smt_of
 from mawl.advice.validity.status import validity_of
@@ -14,50 +14,42 @@ from mawl.figures.job_sums import reasons
 from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
 from mawl.records.model.summary.judgement import ThresholdUsed, Validity
-from mawl.records.model.summary.programs import ProgramFigures
 from mawl.records.model.summary.summary import Judged, Summary
 from mawl.records.model.threshold_rows import Threshold
 from mawl.records.model.thresholds import thresholds_of
 
 
-def judged(view: RunView, bounds: CapacityBounds | None = None) -> Judged:
-    """The summary of a run with ``capacity``, ``limit``, ``smt`` and ``validity`` filled.
+def judged(view: RunView, bounds: AnswerBounds | None = None) -> Judged:
+    """The summary of a run with ``answer``, ``guideline``, ``limit``, ``smt`` and ``validity`` filled.
 
-    ``bounds`` are those of the capacity; None for the defaults.
+    ``bounds`` are those of answer and guideline; None for the defaults.
     """
     summary = view.summary
+    bounds = bounds or AnswerBounds()
     found: Missing = dict(summary.missing)
     probe = None if isinstance(view.probe, str) else view.probe
     limit = limit_of(view, found)
-    capacity = capacity_of(view, bounds or CapacityBounds(), found, limit, probe)
     validity = validity_of(view)
     whole = msgspec.structs.replace(
         summary,
         limit=limit,
-        capacity=capacity,
+        answer=answer_of(view, bounds.answer_bound, found),
+        guideline=guideline_of(view, limit, probe, bounds, found),
         smt=smt_of(view, found),
-        programs=_with_slowdowns(summary.programs, view),
         validity=validity,
     )
-    whole.thresholds = _deciding_thresholds(whole, validity, bounds or CapacityBounds())
+    whole.thresholds = _deciding_thresholds(whole, validity, bounds)
     whole.missing = reasons(whole, found, view.facts.missing)
     return Judged(**msgspec.structs.asdict(whole))
 
 
-def _with_slowdowns(programs: dict[str, ProgramFigures], view: RunView) -> dict[str, ProgramFigures]:
-    found = by_program(slowdowns(view.jobs, view.facts.alone))
-    return {
-        name: msgspec.structs.replace(program, slowdown=found.get(name)) for name, program in programs.items()
-    }
-
-
-def _deciding_thresholds(summary: Summary, validity: Validity, bounds: CapacityBounds) -> list[ThresholdUsed]:
+def _deciding_thresholds(summary: Summary, validity: Validity, bounds: AnswerBounds) -> list[ThresholdUsed]:
     """``thresholds`` of a judged summary: those of answers, verdict, and rules with a finding.
 
     A rule that found nothing is met whatever its threshold's neighbour would be; the page of thresholds has
     them all.
     """
-    groups = ["capacity"]
+    groups = ["answer", "guideline"]
     if summary.limit:
         groups.append("limit")
         sentences = [line.sentence for line in summary.limit.evidence]

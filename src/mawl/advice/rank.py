@@ -63,7 +63,7 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     """Systems by place, then by the sessions that fit, most first; costs are of a thousand jobs."""
 
     currency: str
-    most_slowdown: float
+    answer_bound: float
     workload: str
     scale: float
     cache: str
@@ -96,7 +96,7 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
     systems.sort(key=lambda one: (one.place is None, one.place or 0, -(one.fits or 0), one.name))
     return Ranking(
         currency=currency,
-        most_slowdown=records[first].asked.most_slowdown,
+        answer_bound=records[first].asked.answer_bound,
         workload=records[first].asked.workload,
         scale=choice.scale,
         cache=choice.cache,
@@ -111,6 +111,13 @@ def _answered(name: str, record: Qualification) -> QualificationAnswer:
             "has no answer yet",
             where=name,
             cure="finish it with mawl qualify --continue on the machine where it began, or leave it out",
+        )
+    reference = record.answer.reference
+    if reference is not None and reference.file is not None:
+        raise UsageError(
+            f"its reference times are of a file of the user's, {reference.file}",
+            where=name,
+            cure="qualify that system without it",
         )
     return record.answer
 
@@ -128,10 +135,17 @@ def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
         "workload": record.asked.workload,
         "scale": f"{choice.scale:g}",
         "cache mode": choice.cache,
-        "bound": format_ratio(record.asked.most_slowdown),
+        "bound": format_ratio(record.asked.answer_bound),
         "version of the load": f"{record.load_version}",
+        "reference": _reference_words(record),
         "mix": f"that of {mix.fewest} to {mix.most} sessions",
     }
+
+
+def _reference_words(record: Qualification) -> str:
+    """The version of the reference times; a reference of the user's is refused before (``_answered``)."""
+    found = None if record.answer is None else record.answer.reference
+    return "none" if found is None else f"version {found.version}"
 
 
 def _check_alike(records: Mapping[str, Qualification]) -> None:

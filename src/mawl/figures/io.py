@@ -325,7 +325,7 @@ def _moved_by_role(
 
 
 NOT_COVERED = "samples do not cover half of the run at each of the devices"
-REACHES_STORAGE_RATIO = value_of("capacity.least_reach_ratio")
+REACHES_STORAGE_RATIO = value_of("answer.least_reach_ratio")
 """Below this reach the page cache, not the storage, made the figures of a direction."""
 
 

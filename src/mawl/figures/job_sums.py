@@ -187,7 +187,6 @@ def programs_block(jobs: Sequence[JobRecord]) -> dict[str, ProgramFigures]:
             ),
             **sums,
             memory_bytes=max(memory, default=None),
-            slowdown=None,
             joules_per_job=None,
             wait=_waits(good),
         )

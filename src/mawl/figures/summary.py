@@ -29,6 +29,7 @@ from mawl.figures.missing import Missing
 from mawl.figures.queue import queue_block
 from mawl.figures.series import partial_remark
 from mawl.figures.signature import SignatureParts, signature_block
+from mawl.figures.slowdown import times_alone_of
 from mawl.figures.volumes import roles_block, volumes_block
 from mawl.figures.waits import wait_block
 from mawl.figures.window_states import busy_cores, window_figures
@@ -108,6 +109,7 @@ def summary_of(view: RunView) -> Summary:
         inputs=inputs_block(facts, found),
         compressibility=compressibility_of(facts),
         limit=None,
+        times_alone=times_alone_of(jobs, facts),
         smt=None,
         signature=signature_block(facts, parts, found),
         missing={},

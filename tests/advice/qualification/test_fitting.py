@@ -1,66 +1,31 @@
 """How many sessions fit: proven, bounded by runs, or forecast.
 
-The interval of several runs holds what changes between jobs, times alone and runs.
+The ratio of nodes has the range of both sides.
 """
 
 from __future__ import annotations
 
+from math import log
+
 import pytest
 
-from mawl.advice.capacity.slowdown import Baseline, Slowdowns, Slowed
-from mawl.advice.qualification.fits import (
-    MedianEstimate,
-    at_least,
-    below_the_mix,
-    estimate,
-    fits_of,
-    pooled,
-    with_the_measured,
-)
+from mawl.advice.answer import Interval
+from mawl.advice.qualification.fits import at_least, below_the_mix, fits_of, ratio_of, with_the_measured
 from mawl.advice.qualification.sentence import fits_words
 from mawl.figures.campaign.knee import SessionRun
 from mawl.plan.mix import mix_range
 from mawl.records.model.qualification import Fits
 
 
-def run(slowdown: float, alone: tuple[float, ...] = (1.0, 1.0, 1.0), jobs: int = 9) -> Slowdowns:
-    """A run whose jobs are all slower than alone by one factor."""
-    return Slowdowns(
-        baselines=[Baseline(seconds=list(alone), parts=None)],
-        jobs=[
-            Slowed(job=str(number), program="p", kind=0, seconds=slowdown, parts=None)
-            for number in range(jobs)
-        ],
-    )
-
-
-def whole(*runs: Slowdowns) -> MedianEstimate:
-    found = estimate(runs, "whole")
-    assert found is not None
-    return found
-
-
-def test_runs_that_differ_widen_the_interval() -> None:
-    alike, apart = whole(run(1.5), run(1.5), run(1.5)), whole(run(1.3), run(1.5), run(1.7))
-    assert alike.low == pytest.approx(1.5) == alike.high == alike.median
-    assert apart.low < 1.3 and apart.high > 1.7 and apart.median == 1.5
-
-
-def test_one_run_and_one_time_alone_take_an_assumed_spread() -> None:
-    three, one = whole(run(1.5), run(1.5), run(1.5)), whole(run(1.5))
-    once = whole(run(1.5, alone=(1.0,)), run(1.5, alone=(1.0,)), run(1.5, alone=(1.0,)))
-    assert one.low < three.low and once.low < one.low
-    assert once.high == pytest.approx(1.5 * 2.718281828 ** (1.96 * 0.1))
-
-
-def test_each_job_keeps_the_times_alone_of_its_own_run() -> None:
-    both = pooled([run(2.0), run(4.0, alone=(2.0, 2.0, 2.0))])
-    assert {job.kind for job in both.jobs} == {0, 1}
-    assert whole(run(2.0), run(4.0, alone=(2.0, 2.0, 2.0))).median == 2.0
-
-
-def test_a_part_that_no_job_has_is_not_known() -> None:
-    assert estimate([run(2.0)], "storage") is None
+def test_the_ratio_of_nodes_has_the_half_widths_of_both_sides() -> None:
+    """Three runs each: both have a range, whose squares of logarithms add up."""
+    every, one = [2.0, 2.2, 2.42], [1.0, 1.1, 1.21]
+    both = ratio_of(every, one)
+    assert both is not None and not both.assumed
+    assert both.middle == pytest.approx(2.0)
+    assert log(both.high / 2.0) == pytest.approx(2**0.5 * 4.3027 * log(1.1) / 3**0.5, rel=1e-3)
+    few = ratio_of(every, [1.0])
+    assert few is not None and few.assumed and ratio_of(every, []) is None
 
 
 FORECAST = Fits(sessions=20, low=18, high=23)
@@ -70,8 +35,8 @@ def said(sessions: int, slowdown: float) -> SessionRun:
     return SessionRun(
         sessions=sessions,
         verdict="carried" if slowdown <= 2.0 else "too many",
-        slowdown=slowdown,
-        most_slowdown=2.0,
+        answer_slowdown=slowdown,
+        answer_bound=2.0,
         reasons=[],
     )
 
@@ -135,7 +100,7 @@ def test_a_forecast_of_which_the_runs_leave_one_number_is_no_range(runs: list[Se
     assert found.low is None or found.high is None or found.low < found.high
 
 
-OPEN = MedianEstimate(median=2.1, low=1.4, high=2.6)
+OPEN = Interval(middle=2.1, low=1.4, high=2.6)
 """The bound of 2.0 lies in it."""
 OPEN_AT = "the bound lies in the range of the slowdown of"
 
@@ -157,7 +122,7 @@ def test_a_number_of_sessions_whose_answer_is_not_known_stays_in_the_range(
     fits: Fits, expected: Fits
 ) -> None:
     assert with_the_measured(fits, 20, OPEN, 2.0) == expected
-    for clear in (None, MedianEstimate(median=2.4, low=2.1, high=2.6)):
+    for clear in (None, Interval(middle=2.4, low=2.1, high=2.6)):
         assert with_the_measured(fits, 20, clear, 2.0) == fits
 
 

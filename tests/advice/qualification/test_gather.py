@@ -8,11 +8,11 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.qualification.gather import answer_of, command_again, evidence_of, more_time, needed_load
 from mawl.base.errors import MawlError
 from mawl.records.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun
-from mawl.records.model.run import Alone, AloneRun, NodeFacts
+from mawl.records.model.run import NodeFacts
 from mawl.records.store import open_run
 from mawl.records.store.facts import write_facts
 from mawl.simulation.activity import Calibration
@@ -26,26 +26,20 @@ from tests.simulation.scenes import demands, device, flow, plan, scenario, step,
 SESSIONS = 6
 
 
-def write(folder: Path, cpu_seconds: float, alone_seconds: float) -> None:
-    """A run of one job a session that computes on two cores, with three times alone."""
+def write(folder: Path, cpu_seconds: float, reference_seconds: float) -> None:
+    """A run of one job a session that computes on two cores, with its reference time."""
     names = [f"s{number}-1" for number in range(1, SESSIONS + 1)]
     own = system(device(), cores=2)
     jobs = {name: [step(cpu_seconds, flow(20, direction="read"), blocked=0.1)] for name in names}
     of = scenario(own, plan([[[name]] for name in names]), demands(jobs))
+    outcome = run_scenario(of, Calibration(own, 1.0))
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(
-        folder, of, run_scenario(of, Calibration(own, 1.0)), Label(run_id=folder.name, source=source)
-    )
-    stored = open_run(folder)
-    runs = [AloneRun(run_id=f"alone-{number}", real_time_seconds=alone_seconds) for number in range(3)]
-    alone = Alone(
-        program=next(iter(stored.job_records())).program,
-        jobs=names,
-        real_time_seconds=alone_seconds,
-        run_id="alone-1",
-        runs=runs,
-    )
-    write_facts(folder, msgspec.structs.replace(stored.facts, alone=(alone,)))
+    write_folder(folder, of, outcome, Label(run_id=folder.name, source=source))
+    stored = open_run(folder).facts
+    jobs_planned = [
+        msgspec.structs.replace(one, reference_seconds=reference_seconds) for one in stored.planned_jobs
+    ]
+    write_facts(folder, msgspec.structs.replace(stored, planned_jobs=jobs_planned))
 
 
 def record(count: int, forecast: Fits | None = None) -> Qualification:
@@ -58,15 +52,15 @@ def record(count: int, forecast: Fits | None = None) -> Qualification:
     return qualification(runs=runs, search_forecast=forecast)
 
 
-def test_runs_that_are_much_slower_than_alone_are_a_no_with_its_limit_and_changes(tmp_path: Path) -> None:
+def test_runs_far_above_their_reference_time_are_a_no_with_its_cost_and_changes(tmp_path: Path) -> None:
     for number, seconds in enumerate((1.5, 1.52, 1.48), 1):
         write(tmp_path / "runs" / str(number), seconds, 1.6)
     asked = record(3, Fits(sessions=9, low=8, high=10))
-    answer = answer_of(asked, tmp_path, CapacityBounds())
+    answer = answer_of(asked, tmp_path, AnswerBounds())
     assert answer.carried.answer == "not carried" and answer.sentence.startswith("NO")
     limit = answer.limit
     assert limit is not None and limit.resource == "cpu"
-    assert evidence_of(asked, tmp_path, CapacityBounds()).processors_active_ratio == limit.active_ratio
+    assert answer.largest_cost is not None and answer.largest_cost.part == "processors"
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
     assert (answer.fits.sessions, answer.fits.high) == (None, SESSIONS - 1), "the runs refute the forecast"
     assert answer.missing["changes"]  # without a probe the device is only known as far as it was used
@@ -89,7 +83,7 @@ def test_a_run_of_the_search_that_is_slow_beside_other_work_shows_nothing(
         others_cpu_ratio=others,
     )
     asked = msgspec.structs.replace(plain, runs=[*plain.runs, search])
-    answer = answer_of(asked, tmp_path, CapacityBounds())
+    answer = answer_of(asked, tmp_path, AnswerBounds())
     said = [caution for caution in answer.cautions if "does not count for the number that fits" in caution]
     if others == 0.3:
         assert (answer.fits.sessions, answer.fits.basis) == (9, "forecast")
@@ -119,9 +113,9 @@ def test_of_several_nodes_one_that_is_as_slow_as_all_is_the_limit(tmp_path: Path
                 )
             )
     plain = qualification(runs=runs, search_forecast=None, nodes=cluster(2).nodes)
-    answer = answer_of(plain, tmp_path, CapacityBounds())
+    answer = answer_of(plain, tmp_path, AnswerBounds())
     assert isinstance(answer.nodes, AnswerNodes)
-    assert answer.sentence.startswith("NO") and "with 2 nodes of 6 sessions each" in answer.sentence
+    assert answer.sentence.startswith("NO") and "6 sessions on each of 2 nodes took" in answer.sentence
     assert (answer.nodes.limit, answer.nodes.node, answer.nodes.runs) == ("nodes", "node1", 3)
     assert answer.nodes.ratio == pytest.approx(1.0, abs=0.02)
     assert answer.nodes.scaling_ratio == pytest.approx(0.5, abs=0.02), "all have the jobs of one"
@@ -133,15 +127,15 @@ def test_of_several_nodes_one_that_is_as_slow_as_all_is_the_limit(tmp_path: Path
 def test_one_run_is_preliminary_and_its_interval_is_wider(tmp_path: Path) -> None:
     for number in (1, 2, 3):
         write(tmp_path / "runs" / str(number), 1.5, 1.6)
-    three, one = (evidence_of(record(count), tmp_path, CapacityBounds()).whole for count in (3, 1))
+    three, one = (evidence_of(record(count), tmp_path, AnswerBounds()).slowdown for count in (3, 1))
     assert three is not None and one is not None
     assert one.high - one.low > three.high - three.low
-    assert answer_of(record(1), tmp_path, CapacityBounds()).preliminary
+    assert answer_of(record(1), tmp_path, AnswerBounds()).preliminary
 
 
 def test_without_a_run_there_is_no_answer(tmp_path: Path) -> None:
     with pytest.raises(MawlError, match="no run was measured"):
-        answer_of(record(0), tmp_path, CapacityBounds())
+        answer_of(record(0), tmp_path, AnswerBounds())
 
 
 @pytest.mark.parametrize(("repeat", "kept"), [(1, False), (3, True)])

@@ -6,12 +6,11 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from mawl.advice.answer import Disturbance, Interval
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fits import MedianEstimate
 from mawl.advice.qualification.machine import MOST_KINDS, differing, one_machine, unseen_server
 from mawl.advice.qualification.nodes import LEAST_RATIO
-from mawl.advice.qualification.other_work import Others
 from mawl.records.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
@@ -19,9 +18,9 @@ from tests.fakes.clustered_run import on_nodes
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.stored_run import facts
 
-SLOW = MedianEstimate(median=2.8, low=2.6, high=3.0)
-ALIKE = MedianEstimate(median=1.04, low=0.98, high=1.1)
-NEAR = MedianEstimate(median=1.2, low=1.1, high=1.3)
+SLOW = Interval(middle=2.8, low=2.6, high=3.0)
+ALIKE = Interval(middle=1.04, low=0.98, high=1.1)
+NEAR = Interval(middle=1.2, low=1.1, high=1.3)
 
 
 def of(evidence: Evidence) -> tuple[QualificationAnswer, AnswerNodes]:
@@ -57,8 +56,8 @@ def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_stora
     assert nodes.limit == "shared storage" and nodes.one.answer == "carried"
     assert "The shared storage or its network limits, not the nodes." in answer.sentence
     assert answer.sentence.startswith(
-        "NO: with 4 nodes of 20 sessions each jobs take 2.90 times as long as alone (bound 2.00). "
-        "With one node: 1.20 times."
+        "NO: 20 sessions on each of 4 nodes took 2.90 times mawl's reference time (bound 2.00). "
+        "With one node: 1.40 times."
     )
     assert nodes.reason.endswith(f"waiting for {resource}")
     assert answer.next_step.startswith("Give the nodes faster shared storage or a faster network to it; then")
@@ -87,11 +86,11 @@ def test_all_nodes_that_carry_the_load_are_limited_by_neither() -> None:
     ("changes", "why"),
     [
         ({"ratio": NEAR}, "and the bound 1.25 lies in that range"),
-        ({"ratio": None}, "no job of the runs with one node"),
+        ({"ratio": None}, "the slowdown of the runs with one node"),
         ({"limit": None}, "what limits the runs with all nodes is not known"),
         ({"failed": "1 of 71 jobs did not finish"}, "1 of 71 jobs did not finish"),
         ({"shared_machine": "node2 and node1 are one machine"}, "node2 and node1 are one machine"),
-        ({"whole": MedianEstimate(median=2.0, low=1.8, high=2.2)}, "it is not known whether all nodes"),
+        ({"slowdown": Interval(middle=2.0, low=1.8, high=2.2)}, "it is not known whether all nodes"),
     ],
 )
 def test_where_the_runs_do_not_tell_it_is_not_known(changes: dict[str, object], why: str) -> None:
@@ -109,9 +108,13 @@ def test_failed_jobs_of_one_node_are_a_no_of_that_node_alone() -> None:
 
 
 def test_one_node_beside_other_work_is_not_known() -> None:
-    _, nodes = of(no(others_measured=Others(ratio=0.4)))
-    assert (nodes.limit, nodes.one.answer, nodes.one.slowdown) == ("not known", "not known", 1.2)
-    assert nodes.one.sentence == "one node: not known: 1.20 times as long as alone beside other work"
+    raised = Disturbance(kind="processors", reason="others computed", lack="others", most=0.1)
+    _, nodes = of(no(raised=[raised]))
+    assert (nodes.limit, nodes.one.answer, nodes.one.slowdown) == ("not known", "not known", 1.4)
+    assert nodes.reason == "others computed"
+    assert nodes.one.sentence == (
+        "one node: not known: 1.40 times the reference time (1.33 to 1.48) beside other work"
+    )
 
 
 @given(EVIDENCE)

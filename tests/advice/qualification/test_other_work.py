@@ -6,11 +6,12 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 
+from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing
 from mawl.figures.campaign.knee import RunVerdict, SessionRun
-from tests.fakes.answered import NO, YES
+from tests.fakes.answered import NO, NOT_KNOWN, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of
 from tests.fakes.qualifications import finished_run
@@ -19,31 +20,46 @@ BUSY = Others(ratio=0.4, names=("fio", "make"))
 IDLE = Others(ratio=0.02)
 
 
-@pytest.mark.parametrize("kind", ["others_alone", "others_measured"])
-@pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
-def test_busy_processors_make_the_answer_not_known_and_name_the_work(kind: str, evidence: Evidence) -> None:
-    answer = answer_from(msgspec.structs.replace(evidence, **{kind: BUSY}))
-    assert answer.carried.answer == answer.compute.answer == "not known"
-    assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
+def disturbed(evidence: Evidence, most: float | None) -> Evidence:
+    raised = Disturbance(kind="processors", reason="other programs used 40 %", lack="others", most=most)
+    return msgspec.structs.replace(evidence, others_measured=BUSY, raised=[raised])
+
+
+@pytest.mark.parametrize(
+    ("evidence", "most", "word"),
+    [
+        (YES, 0.1, "carried"),
+        (NO, 0.1, "not carried"),
+        (NO, 0.8, "not known"),
+        (NO, None, "not known"),
+        (NOT_KNOWN, 0.1, "not known"),
+    ],
+)
+def test_busy_processors_only_spoil_a_no_that_they_may_have_made(
+    evidence: Evidence, most: float | None, word: str
+) -> None:
+    """The range of the no begins at 2.70."""
+    answer = answer_from(disturbed(evidence, most))
+    assert answer.carried.answer == word
     assert {rule.name: rule.met for rule in answer.rules}["other work"] is False
+    if word == "not known":
+        assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
 
 
 @pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
 def test_idle_processors_change_no_word(evidence: Evidence) -> None:
-    unknown = answer_from(msgspec.structs.replace(evidence, others_alone=Others(), others_measured=Others()))
-    idle = answer_from(msgspec.structs.replace(evidence, others_alone=IDLE, others_measured=IDLE))
+    both = ("others_calibration", "others_measured")
+    unknown = answer_from(msgspec.structs.replace(evidence, **dict.fromkeys(both, Others())))
+    idle = answer_from(msgspec.structs.replace(evidence, **dict.fromkeys(both, IDLE)))
     assert (idle.sentence, idle.next_step) == (unknown.sentence, unknown.next_step)
-    assert idle.figures.alone_others_cpu_ratio == 0.02
-    assert unknown.missing["figures.alone_others_cpu_ratio"]
+    assert idle.figures.calibration_others_cpu_ratio == 0.02
+    assert unknown.missing["figures.calibration_others_cpu_ratio"]
 
 
 @given(EVIDENCE)
 @settings(max_examples=60)
 def test_the_sentence_stays_short_beside_other_work(evidence: Evidence) -> None:
-    busy = msgspec.structs.replace(evidence, others_alone=BUSY, others_measured=BUSY)
-    answer = answer_from(busy)
-    assert len(answer.sentence.split()) <= 60
-    assert answer.carried.answer == ("not known" if evidence.failed is None else "not carried")
+    assert len(answer_from(disturbed(evidence, None)).sentence.split()) <= 60
 
 
 def test_the_busiest_run_counts_and_runs_without_samples_give_a_reason() -> None:

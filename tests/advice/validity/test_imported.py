@@ -57,7 +57,7 @@ def test_nothing_speaks_of_how_mawl_would_have_measured(tmp_path: Path, name: st
     summary = judgement(tmp_path, **FILES[name])
     for rule, text in said(summary).items():
         assert not OF_A_MEASURED_RUN.search(text), f"{rule}: {text}"
-    for reason in summary["capacity"]["reasons"]:
+    for reason in summary["answer"]["reasons"]:
         assert not OF_A_MEASURED_RUN.search(reason)
     assert "at scale" not in render(BARE, as_summary(summary))
 
@@ -70,7 +70,7 @@ def test_an_import_is_indicative_at_best_and_invalid_with_a_failed_job(tmp_path:
     summary = judgement(bad, **FILES["failed"])
     assert summary["validity"]["status"] == "invalid"
     assert said(summary)["jobs"].startswith("1 of 1 imported jobs failed or are cut short")
-    assert summary["capacity"]["carried"] is False
+    assert summary["answer"]["carried"] is False
 
 
 def test_recordings_once_a_minute_are_no_gap_and_a_third_of_a_run_without_them_is(tmp_path: Path) -> None:

@@ -38,9 +38,9 @@ class Machine:
         return SessionRun(
             sessions=sessions,
             verdict="too many" if stretch > BOUND else "carried",
-            slowdown=stretch,
-            most_slowdown=BOUND,
-            reasons=[f"median slowdown {stretch:.2f}"],
+            answer_slowdown=stretch,
+            answer_bound=BOUND,
+            reasons=[f"slowdown {stretch:.2f}"],
         )
 
 
@@ -58,7 +58,7 @@ def test_the_knee_of_a_quiet_machine_is_found_exactly(knee: int) -> None:
     found = knee_of(runs, SEARCH)
     assert found is not None
     assert (found.sessions, found.beyond) == (knee, "")
-    assert f"with {knee + 1}: median slowdown" in found.reason
+    assert f"with {knee + 1}: slowdown" in found.reason
     judged = {one.sessions: one for one in sessions_tried(runs)}
     assert judged[knee].runs == judged[knee + 1].runs == SEARCH.runs_each
 
@@ -118,8 +118,8 @@ def test_the_interval_of_a_mix_does_not_reach_over_its_change(
         SessionRun(
             sessions=int(low) + place // 3,
             verdict="too many" if slowdown > 2.0 else "carried",
-            slowdown=slowdown,
-            most_slowdown=2.0,
+            answer_slowdown=slowdown,
+            answer_bound=2.0,
         )
         for place, slowdown in enumerate(found)
     ]
@@ -154,7 +154,7 @@ def test_a_first_run_that_erred_is_put_right() -> None:
         if sessions == 8 and unlucky:
             unlucky.clear()
             return SessionRun(
-                sessions=8, verdict="too many", slowdown=2.4, most_slowdown=BOUND, reasons=["unlucky"]
+                sessions=8, verdict="too many", answer_slowdown=2.4, answer_bound=BOUND, reasons=["unlucky"]
             )
         return machine.run(sessions)
 
@@ -172,8 +172,8 @@ def test_runs_that_spread_more_than_the_next_session_costs_give_no_upper_end() -
         SessionRun(
             sessions=sessions,
             verdict="too many" if slowdown > BOUND else "carried",
-            slowdown=slowdown,
-            most_slowdown=BOUND,
+            answer_slowdown=slowdown,
+            answer_bound=BOUND,
         )
         for sessions, found in slowdowns.items()
         for slowdown in found

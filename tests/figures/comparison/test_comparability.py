@@ -10,9 +10,10 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import differences, obstacles
 from mawl.figures.comparison.compare import compare
+from mawl.figures.comparison.rows import FigureChange, figure_changes
 from mawl.figures.comparison.sides import Side, side_of
 from mawl.plan.environment import StoredEnvironment
-from mawl.records.model.run import CacheFacts
+from mawl.records.model.run import CacheFacts, Reference
 from mawl.records.spec.program_options import Options
 from tests.fakes.compared_runs import compared, pair, side, workload
 from tests.fakes.host_run import host_facts
@@ -62,6 +63,21 @@ def test_another_memory_pool_is_said_where_both_are_known(other: str | None, sai
     found = [one for one in obstacles(*sides) if one.rule == "memory pool"]
     assert [one.severity for one in found] == ["remark"] * said
     assert ["system on one side and mimalloc on the other" in one.sentence for one in found] == [True] * said
+
+
+@pytest.mark.parametrize("other", [Reference(version=2), Reference(version=None, file="own.toml@0123")])
+def test_slowdowns_by_other_reference_times_are_not_compared(other: Reference) -> None:
+    def row(*sides: Side) -> FigureChange:
+        return next(one for one in figure_changes(*sides) if one.name == "answer.slowdown")
+
+    before = side("before", [1.0])
+    same = row(
+        before, side("after", [2.0], first=1, reference=Reference(version=1, provisional=["wide_sort"]))
+    )
+    assert same.change_ratio is not None and same.reason is None
+    found = row(before, side("after", [2.0], first=1, reference=other))
+    assert found.change_ratio is None
+    assert found.reason == "the sides are measured by different reference times"
 
 
 def test_a_run_against_itself_is_doubtful() -> None:

@@ -40,21 +40,15 @@ def test_checks_are_counted_by_their_rule_whatever_figures_they_name() -> None:
 def test_an_answer_that_is_not_known_has_its_reason_once_for_all_runs() -> None:
     runs = [compared(number) for number in range(3)]
     for run in runs:
-        run.summary.capacity.answer = "not known"
-        for part in (run.summary.capacity.compute, run.summary.capacity.storage):
-            part.reason = "no program was run alone"
-    runs[0].summary.capacity.answer = "carried"
-    runs[2].summary.capacity.storage.reason = "only 3 s long"
+        run.summary.answer.answer, run.summary.answer.reason = "not known", "only 3 s long"
+        run.summary.answer.reasons = ["20 sessions took 2.9 times"]
+    runs[0].summary.answer.answer = "carried"
+    assert of(reasons_of(runs, NAMES), "answer") == [(None, 2, "two", "only 3 s long", True)]
+    runs[2].summary.answer.answer, runs[2].summary.answer.reason = "not carried", None
     assert of(reasons_of(runs, NAMES), "answer") == [
-        (None, 1, "two", "no program was run alone", True),
-        (None, 1, "three", "compute: no program was run alone", True),
+        (None, 1, "two", "only 3 s long", True),
+        (None, 1, "three", "20 sessions took 2.9 times", True),
     ]
-    runs[2].summary.capacity.answer = "not carried"
-    runs[2].summary.capacity.reasons = ["storage does not carry the load"]
-    assert of(reasons_of(runs, NAMES), "answer")[1] == (
-        *(None, 1, "three"),
-        *("storage does not carry the load", True),
-    )
 
 
 def test_a_limit_that_is_not_known_has_its_reason() -> None:

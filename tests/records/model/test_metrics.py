@@ -107,10 +107,11 @@ def test_no_entry_is_about_nothing() -> None:
         )
         for queue in (60.0, None)
     )
-    every = (whole, few, nothing, unseen, apart, several, nights, busy, powered, capped, waited, untold)
+    unwaited = judge(facts(), uncounted, nothing)
+    every = (whole, few, nothing, unwaited, unseen, apart, several, nights, busy, powered, capped)
     known = {
         f"{path[0]}.*" if path[0] in ("missing", "remarks") else ".".join(generalised(path))
-        for summary in every
+        for summary in (*every, waited, untold)
         for path in leaves(summary)
     }
     rows = {f"signature.{row.name}" for row in SIGNATURE}
@@ -121,9 +122,9 @@ def test_names_are_unique_and_carry_their_unit() -> None:
     assert len(NAMES) == len(set(NAMES))
     for metric in METRICS:
         last = metric.name.split(".")[-1]
-        assert (metric.unit == "seconds") == (
-            last.endswith("_seconds") or any(f"{part}_seconds." in metric.name for part in SPREAD)
-        ) or (last == "seconds_near_peak")
+        seconds = last in ("seconds", "seconds_near_peak") or last.endswith("_seconds")
+        of_seconds = any(f"{part}_seconds." in metric.name for part in SPREAD)
+        assert (metric.unit == "seconds") == (seconds or of_seconds)
         if metric.unit == "bytes":
             assert last.endswith("_bytes") or "_request_bytes." in metric.name
 

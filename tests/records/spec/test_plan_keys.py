@@ -40,6 +40,7 @@ def test_a_plan_asks_what_its_run_was_asked(plan: Path) -> None:
         work=(str(here / "w"),),
         util=(str(here / "u"),),
         probe=str(here / "p.json"),
+        reference=str(here / "own.toml"),
     )
     # Where results go is of each run; seed, saving and options of the programs the plan holds itself.
     own = ("runs", "output", "html", "scale", "seed", "saving", "options")

@@ -35,7 +35,8 @@ EVERYTHING = RunSpec(
     cache="cold",
     drop_caches=True,
     keep_outputs=True,
-    solo=True,
+    solo="stored",
+    reference="own.toml",
     probe="p.json",
     output="o",
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import msgspec
@@ -42,6 +43,24 @@ def test_a_number_that_cannot_be_added_up_is_refused_by_column(
     )
     with pytest.raises(UnreadableRunError, match=rf"column {column}: holds a number that is not finite"):
         getattr(open_run(finished), name)
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0])
+def test_a_reference_time_is_above_zero(finished: Path, value: float) -> None:
+    stored = json.loads((finished / "run.json").read_text())
+    stored["planned_jobs"][1]["reference_seconds"] = value
+    (finished / "run.json").write_text(json.dumps(stored))
+    with pytest.raises(UnreadableRunError, match=r"planned_jobs\[1\].reference_seconds: .*> 0.0"):
+        open_run(finished)
+
+
+@pytest.mark.parametrize("value", [-1.0, 0.0])
+def test_a_time_alone_is_above_zero(finished: Path, value: float) -> None:
+    stored = json.loads((finished / "run.json").read_text())
+    stored["alone"] = [{"program": "a", "jobs": ["s1-1"], "real_time_seconds": value, "run_id": "r"}]
+    (finished / "run.json").write_text(json.dumps(stored))
+    with pytest.raises(UnreadableRunError, match=r"alone\[0\].real_time_seconds: .*> 0.0"):
+        open_run(finished)
 
 
 def test_millions_of_equal_rows_are_refused_by_the_memory_that_they_need(finished: Path) -> None:

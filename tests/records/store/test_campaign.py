@@ -19,6 +19,8 @@ from msgspec.structs import replace
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.records.model.campaign import Campaign, ChangedSetting, CheckReading, SettingCommand, SettingRecord
 from mawl.records.model.qualification import AnswerPart, Fits, QualificationAnswer, QualificationFigures
+from mawl.records.model.run import Reference
+from mawl.records.model.summary.judgement import LargestCost
 from mawl.records.spec.campaign import ArmSetting
 from mawl.records.store.campaign import (
     QUALIFICATION_LOCK,
@@ -190,12 +192,12 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     answer = QualificationAnswer(
         sentence="YES",
         carried=AnswerPart(answer="carried", sentence="all"),
-        compute=AnswerPart(answer="carried", sentence="compute"),
-        storage=AnswerPart(answer="not known", sentence="storage"),
+        largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
+        reference=Reference(version=1),
         preliminary=True,
         sessions=8,
         next_step="nothing",
-        figures=QualificationFigures(most_slowdown=2.0, guideline_bytes_per_second_per_core=1e8),
+        figures=QualificationFigures(answer_bound=2.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=None, reason="no run was beyond the number that fits"),
     )
     record = qualification(answer=answer)
@@ -227,7 +229,9 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     elif damage == "folder":
         plain["runs"][0]["folder"] = "runs/../../etc"
     elif damage == "version":
-        plain["format_version"] = "2.0"
+        plain["format_version"] = "3.0"
+    elif damage == "old":
+        plain["format_version"] = "1.3"
     elif damage == "time":
         plain["phases"][0]["began_at"] = "yesterday"
     else:
@@ -240,7 +244,8 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     [
         ("phase", "expected the phases doctor"),
         ("folder", "no folder below runs"),
-        ("version", "this mawl knows 1.3"),
+        ("version", "this mawl knows 2.0"),
+        ("old", "format 1.3: its answer is of the old definition, by times alone"),
         ("time", "expected a time"),
         ("list", "expected `object`"),
     ],

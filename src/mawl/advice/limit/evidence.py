@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import statistics
 
-from mawl.advice.foreign import foreign_bytes
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.units import counted_noun, format_latency, format_percent, format_rate
 from mawl.figures.caps import DIRECTIONS as CAPS_DIRECTIONS
 from mawl.figures.caps import cap_of

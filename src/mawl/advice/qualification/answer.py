@@ -4,54 +4,55 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.advice import answer as answers
+from mawl.advice.answer import LEAST_ACTIVE_SECONDS, PUBLISHABLE_SECONDS, decide, times_words
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.machine import Contradiction, contradiction
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
-from mawl.advice.qualification.part_answers import NO_TIMES, compute_part, storage_part, whole_part, word_of
-from mawl.advice.qualification.sentence import next_step_of, other_verdict, sentence_of
+from mawl.advice.qualification.sentence import next_step_of, sentence_of
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.qualification import (
-    AnswerLimit,
     AnswerPart,
     AnswerRule,
     Fits,
     QualificationAnswer,
     QualificationFigures,
 )
-from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.model.summary.judgement import AnswerWord
+from mawl.records.model.thresholds import count_of
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
-FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
-LEAST_SECONDS = value_of("capacity.least_active_seconds")
-PUBLISHABLE_SECONDS = value_of("capacity.publishable_active_seconds")
+PARTS_UNKNOWN = "the waits of more than a twentieth of the real time are not known"
 
 
 def answer_from(evidence: Evidence) -> QualificationAnswer:
     """The whole answer; what is null in it has its reason in ``missing``."""
-    compute, storage = compute_part(evidence), storage_part(evidence)
-    whole = whole_part(evidence, compute)
-    evidence = _with_limit_of_slowdown(_without_disturbed_figures(evidence, whole))
+    decision = decision_of(evidence)
+    whole = part_of("answer", evidence, decision.answer, decision.reason)
+    evidence = _without_disturbed_figures(evidence, decision)
     preliminary = _lacks_to_publish(evidence)
-    nodes = nodes_answer(evidence, whole)
+    nodes = nodes_answer(evidence, whole.answer)
+    found = evidence.slowdown
     return QualificationAnswer(
-        sentence=sentence_of(evidence, whole, preliminary, nodes),
+        sentence=sentence_of(evidence, decision, preliminary, nodes),
         carried=whole,
-        compute=compute,
-        storage=storage,
         preliminary=bool(preliminary),
+        largest_cost=evidence.largest_cost,
+        reference=evidence.reference,
         sessions=evidence.sessions,
         figures=QualificationFigures(
-            slowdown=whole.slowdown,
-            slowdown_low=whole.slowdown_low,
-            slowdown_high=whole.slowdown_high,
-            most_slowdown=evidence.most_slowdown,
+            slowdown=None if found is None else found.middle,
+            slowdown_low=None if found is None else found.low,
+            slowdown_high=None if found is None else found.high,
+            answer_bound=evidence.answer_bound,
+            parts=evidence.parts,
+            delivered_cores=evidence.delivered_cores,
             device_bytes_per_second_per_core=evidence.device_bytes_per_second_per_core,
             device_basis=evidence.device_basis,
             guideline_bytes_per_second_per_core=evidence.guideline_bytes_per_second_per_core,
             guideline_met=evidence.guideline_met,
             jobs_per_hour=evidence.jobs_per_hour,
-            alone_others_cpu_ratio=evidence.others_alone.ratio,
+            calibration_others_cpu_ratio=evidence.others_calibration.ratio,
             measured_others_cpu_ratio=evidence.others_measured.ratio,
             joules_per_job=evidence.joules_per_job,
             energy_scope=evidence.energy_scope,
@@ -59,7 +60,7 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         limit=evidence.limit,
         fits=evidence.fits,
         changes=evidence.changes,
-        next_step=next_step_of(evidence, whole, preliminary, nodes),
+        next_step=next_step_of(evidence, decision, preliminary, nodes),
         cautions=evidence.cautions,
         rules=rules_of(evidence),
         system=evidence.system,
@@ -69,27 +70,55 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     )
 
 
+def decision_of(evidence: Evidence) -> answers.Decision:
+    """By the rule of every run, over the range of all of them."""
+    return decide(
+        answers.AnswerEvidence(
+            slowdown=evidence.slowdown,
+            bound=evidence.answer_bound,
+            failed=evidence.failed,
+            unknown=evidence.unknown,
+            raised=evidence.raised,
+            lowered=evidence.lowered,
+        )
+    )
+
+
+def part_of(name: str, evidence: Evidence, word: AnswerWord, reason: str | None) -> AnswerPart:
+    """The answer by its name, with its sentence."""
+    found, bound = evidence.slowdown, evidence.answer_bound
+    if found is None:
+        return AnswerPart(answer=word, sentence=f"{name}: {word}: {reason}")
+    figures = f"{times_words(found.middle, bound)} times the reference time ({found.words()}; bound "
+    figures += format_ratio(bound) + ")"
+    return AnswerPart(
+        answer=word,
+        sentence=f"{name}: {word}: {figures}" + ("" if reason is None else f"; {reason}"),
+        slowdown=found.middle,
+        slowdown_low=found.low,
+        slowdown_high=found.high,
+    )
+
+
 def _lacks_to_publish(evidence: Evidence) -> list[str]:
-    found = []
+    found = [] if evidence.preliminary_scale is None else [evidence.preliminary_scale]
+    provisional = [] if evidence.reference is None else evidence.reference.provisional
+    found += [f"provisional reference times of {', '.join(provisional)}"] if provisional else []
     if evidence.runs < FEWEST_RUNS:
         found.append(f"{counted_noun(evidence.runs, 'measured run')} of {FEWEST_RUNS}")
-    if evidence.runs_alone < FEWEST_ALONE:
-        found.append(f"{counted_noun(evidence.runs_alone, 'time')} alone of {FEWEST_ALONE}")
     if evidence.active_seconds < PUBLISHABLE_SECONDS:
         needed = f"{PUBLISHABLE_SECONDS / 60:g} min"
         found.append(f"{format_seconds(evidence.active_seconds)} of load where {needed} are needed")
     return found
 
 
-def _without_disturbed_figures(evidence: Evidence, whole: AnswerPart) -> Evidence:
+def _without_disturbed_figures(evidence: Evidence, decision: answers.Decision) -> Evidence:
     """No number that fits and no change where the answer is not known since the runs were not of this load.
 
     Other programs took part of the processors or devices, or a cache served part of the bytes.
     """
-    reason = evidence.busy
-    if reason is None and evidence.lack is not None and evidence.lack[1] in ("others", "reach"):
-        reason = evidence.lack[0]
-    if reason is None or whole.answer != "not known":
+    reason = decision.reason
+    if decision.answer != "not known" or reason is None or decision.lack not in ("others", "reach"):
         return evidence
     return msgspec.structs.replace(
         evidence,
@@ -99,27 +128,10 @@ def _without_disturbed_figures(evidence: Evidence, whole: AnswerPart) -> Evidenc
     )
 
 
-def _with_limit_of_slowdown(evidence: Evidence) -> Evidence:
-    found = contradiction(evidence)
-    return _limited_by_processors(evidence, found) if found else evidence
-
-
-def _limited_by_processors(evidence: Evidence, found: Contradiction) -> Evidence:
-    """With a caution; the rate of the devices in the runs is then no longer what the storage can do."""
-    limit = AnswerLimit(resource="cpu", active_ratio=evidence.processors_active_ratio)
-    cautions = [other_verdict(found), *evidence.cautions]
-    evidence = msgspec.structs.replace(evidence, limit=limit, cautions=cautions)
-    if evidence.device_basis != "run":
-        return evidence
-    missing = {**evidence.missing, "guideline": "the storage was not probed, and it does not limit the runs"}
-    return msgspec.structs.replace(evidence, device_basis="demand", guideline_met=None, missing=missing)
-
-
 def rules_of(evidence: Evidence) -> list[AnswerRule]:
-    bound = evidence.most_slowdown
-    found = evidence.whole
-    slowed = "not known" if found is None else f"{format_ratio(found.low)} to {format_ratio(found.high)}"
+    bound, found = evidence.answer_bound, evidence.slowdown
     rate = evidence.device_bytes_per_second_per_core
+    raised = "; ".join(one.reason for one in evidence.raised)
     return [
         AnswerRule(
             name="jobs",
@@ -129,15 +141,21 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
         ),
         AnswerRule(
             name="slowdown",
-            value=slowed,
-            bound=f"the whole range below {format_ratio(bound)}",
-            met={"carried": True, "not carried": False, "not known": None}[word_of(found, bound)],
+            value="not known" if found is None else found.words(),
+            bound=f"the whole range at most {format_ratio(bound)}",
+            met=None if found is None or found.holds(bound) else found.high < bound,
         ),
         AnswerRule(
             name="storage tested",
-            value="yes" if evidence.lack is None else evidence.lack[0],
-            bound=f"80 % of the bytes reach a device, no other load, {format_seconds(LEAST_SECONDS)} of load",
-            met=evidence.lack is None,
+            value="yes" if evidence.lowered is None else evidence.lowered[0],
+            bound=f"80 % of the bytes reach a device, {format_seconds(LEAST_ACTIVE_SECONDS)} of load",
+            met=evidence.lowered is None,
+        ),
+        AnswerRule(
+            name="no other load",
+            value=raised or "within the bounds",
+            bound="other programs use at most 10 % of the processors and of the bytes at the devices",
+            met=not evidence.raised,
         ),
         _other_work(evidence),
         AnswerRule(
@@ -147,10 +165,10 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
             met=evidence.runs >= FEWEST_RUNS,
         ),
         AnswerRule(
-            name="times alone",
-            value=str(evidence.runs_alone),
-            bound=f"at least {FEWEST_ALONE} of each kind of job, else preliminary",
-            met=evidence.runs_alone >= FEWEST_ALONE,
+            name="scale",
+            value=evidence.preliminary_scale or "between quick and 0.2",
+            bound="between quick and 0.2, where reference times are measured, else preliminary",
+            met=evidence.preliminary_scale is None,
         ),
         AnswerRule(
             name="active time",
@@ -170,31 +188,23 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
 
 def _other_work(evidence: Evidence) -> AnswerRule:
     """Whether other work used the processors; not known where either share is not, and none is too much."""
-    both = (evidence.others_alone, evidence.others_measured)
-    alone, measured = ("not known" if one.ratio is None else format_percent(one.ratio) for one in both)
-    met = None if any(one.ratio is None for one in both) else True
+    both = (evidence.others_calibration, evidence.others_measured)
+    calibration, measured = ("not known" if one.ratio is None else format_percent(one.ratio) for one in both)
     return AnswerRule(
         name="other work",
-        value=f"{alone} during the times alone, {measured} during the measured runs",
+        value=f"{calibration} during the calibration, {measured} during the measured runs",
         bound=f"at most {format_percent(MOST_FOREIGN_RATIO)} of the processor time in each run",
-        met=met if evidence.busy is None else False,
+        met=None if any(one.ratio is None for one in both) else not any(one.busy for one in both),
     )
 
 
 def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     found = evidence.missing
-    no_times = found.get("slowdown", NO_TIMES)
     reasons: dict[str, str] = {}
-    for name, estimate in (
-        ("figures", evidence.whole),
-        ("carried", evidence.whole),
-        ("compute", evidence.compute),
-        ("storage", evidence.storage),
-    ):
-        if estimate is None:
-            reasons |= {
-                f"{name}.{field}": no_times for field in ("slowdown", "slowdown_low", "slowdown_high")
-            }
+    if evidence.slowdown is None:
+        why = (evidence.unknown or ("no job has a reference time", ""))[0]
+        names = ("slowdown", "slowdown_low", "slowdown_high")
+        reasons |= {f"{place}.{name}": why for place in ("figures", "carried") for name in names}
     no_energy = found.get("energy", "the runs hold no energy")
     unjudged = "the storage was neither probed nor did it limit a run, so the guideline judges nothing"
     rate = found.get("device", "the throughput of the devices is not known")
@@ -205,7 +215,15 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
         ("figures.jobs_per_hour", evidence.jobs_per_hour, "no run has a length and finished jobs"),
         ("figures.joules_per_job", evidence.joules_per_job, no_energy),
         ("figures.energy_scope", evidence.energy_scope, no_energy),
-        ("figures.alone_others_cpu_ratio", evidence.others_alone.ratio, evidence.others_alone.reason),
+        ("figures.parts", evidence.parts, PARTS_UNKNOWN),
+        ("largest_cost", evidence.largest_cost, PARTS_UNKNOWN),
+        ("reference", evidence.reference, "no run has reference times"),
+        ("figures.delivered_cores", evidence.delivered_cores, "no run has a slowdown and a length"),
+        (
+            "figures.calibration_others_cpu_ratio",
+            evidence.others_calibration.ratio,
+            evidence.others_calibration.reason,
+        ),
         (
             "figures.measured_others_cpu_ratio",
             evidence.others_measured.ratio,
@@ -218,6 +236,7 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     ):
         if value is None:
             reasons[path] = reason
+    reasons |= _reasons_of_missing_in_cost(evidence)
     if evidence.limit is not None:
         where = "the limit is not storage, or lies on no single role, direction or directory"
         for field in ("role", "direction", "place", "active_ratio"):
@@ -230,6 +249,21 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
         for field in ("sessions", "sessions_low", "sessions_high", "gain_ratio", "range_basis"):
             if getattr(change, field) is None:
                 reasons[f"changes.{number}.{field}"] = change.reason or "it was not simulated"
+    return reasons
+
+
+def _reasons_of_missing_in_cost(evidence: Evidence) -> dict[str, str]:
+    reasons: dict[str, str] = {}
+    if evidence.largest_cost is not None:
+        why = "it is no role, or reads and writes, or several directories, share it"
+        for field in ("direction", "place"):
+            if getattr(evidence.largest_cost, field) is None:
+                reasons[f"largest_cost.{field}"] = why
+    if evidence.reference is not None:
+        given = evidence.reference
+        no_file, no_version = "the reference times are mawl's own", "the reference times are of a file"
+        reasons |= {"reference.file": no_file} if given.file is None else {}
+        reasons |= {"reference.version": no_version} if given.version is None else {}
     return reasons
 
 

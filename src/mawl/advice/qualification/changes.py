@@ -16,14 +16,14 @@ from mawl.simulation.system import System
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
 MOST_CHANGES = 3
 SLOWDOWN: TimeFigure = "time.real_time_seconds"
-"""Its error is that of a slowdown, since the times alone are the same on both sides."""
+"""Its error is that of a slowdown, since the reference time is the same on both sides."""
 MORE_MEMORY = QualificationChange(
     text="Twice the memory",
     reason="memory is not simulated, because the model of the page cache takes too long for such a run",
 )
 
 
-def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChange]:
+def changes_of(fitting: Fitting, answer_bound: float) -> list[QualificationChange]:
     """The changes that help by at least a twentieth, the one with most sessions first.
 
     Memory is not simulated (docs/design/qualify-answer.md); where it limits, twice as much is named.
@@ -34,7 +34,7 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChan
     for text, system in _doubled_resources(base):
         gain = 1.0 - fitting.slowdown(system, sessions) / before
         if gain >= LEAST_GAIN_RATIO:
-            found.append(_change(text, system, gain, fitting, most_slowdown))
+            found.append(_change(text, system, gain, fitting, answer_bound))
     found.sort(key=lambda change: (-(change.sessions or 0), -(change.gain_ratio or 0.0)))
     limit = fitting.base.summary.limit
     by_memory = limit is not None and limit.verdict == "memory"
@@ -42,7 +42,7 @@ def changes_of(fitting: Fitting, most_slowdown: float) -> list[QualificationChan
 
 
 def _change(
-    text: str, system: System, gain: float, fitting: Fitting, most_slowdown: float
+    text: str, system: System, gain: float, fitting: Fitting, answer_bound: float
 ) -> QualificationChange:
     """The range of slowdowns is that in which measured times lay where such forecasts were checked.
 
@@ -51,7 +51,7 @@ def _change(
     question = Question(system=system)
     error = error_range_of(fitting.base, question, scenario_of(fitting.base, question), SLOWDOWN)
     change = QualificationChange(
-        text=text, sessions=fitting.most_sessions(system, most_slowdown), gain_ratio=gain
+        text=text, sessions=fitting.most_sessions(system, answer_bound), gain_ratio=gain
     )
     few = f"even so, fewer than {fitting.fewest} sessions may fit"
     few += ", and fewer have another mix" if fitting.fewest > 1 else ""
@@ -59,11 +59,11 @@ def _change(
         reason = error if change.sessions is not None else f"{few}; {error}"
         return msgspec.structs.replace(change, reason=reason)
     least = (
-        fitting.most_sessions(system, most_slowdown / error.high_ratio),
-        fitting.most_sessions(fitting.base.own, most_slowdown),
+        fitting.most_sessions(system, answer_bound / error.high_ratio),
+        fitting.most_sessions(fitting.base.own, answer_bound),
     )
     low = max((number for number in least if number and number <= (change.sessions or 0)), default=None)
-    high = fitting.most_sessions(system, most_slowdown / error.low_ratio)
+    high = fitting.most_sessions(system, answer_bound / error.low_ratio)
     return msgspec.structs.replace(
         change,
         sessions_low=low,

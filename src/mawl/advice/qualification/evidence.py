@@ -6,16 +6,19 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.capacity.answers import Lack
-from mawl.advice.qualification.fits import MedianEstimate
-from mawl.advice.qualification.other_work import Others, busy_words
+from mawl.advice.answer import Disturbance, Interval
+from mawl.advice.next_step import Lack
+from mawl.advice.qualification.other_work import Others
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,
     AnswerSystem,
     Fits,
     QualificationChange,
+    SlowdownParts,
 )
+from mawl.records.model.run import Reference
+from mawl.records.model.summary.judgement import LargestCost
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -27,33 +30,38 @@ class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
     names: list[str]
     runs: int
-    one: MedianEstimate | None
-    ratio: MedianEstimate | None
+    one: Interval | None
+    ratio: Interval | None
     one_jobs_per_hour: float | None = None
     failed: str | None = None
     shared_machine: str | None = None
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """``failed`` says which jobs failed, if any did; ``lack`` why the storage was not asked, if it was not.
+    """``failed`` says which jobs failed, if any did; ``raised`` is what can only have raised W (of each kind
+    where it was most), ``lowered`` what can only have lowered it, ``unknown`` why it is not known.
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
-    longest.  ``limit`` is the verdict of the runs, and ``processors_active_ratio`` the share of the active
-    time that the processors limited.  ``again`` is the command that asks the same, ``longer`` with more time.
+    longest.  ``limit`` is the verdict of the runs.  ``again`` is the command that asks the same, ``longer``
+    with more time.
     Where there are ``nodes``, the sessions are those of each, and all other figures of all together.
     """
 
     sessions: int
-    most_slowdown: float
+    answer_bound: float
     guideline_bytes_per_second_per_core: float
-    whole: MedianEstimate | None
-    compute: MedianEstimate | None
-    storage: MedianEstimate | None
+    slowdown: Interval | None
+    parts: SlowdownParts | None = None
+    largest_cost: LargestCost | None = None
+    reference: Reference | None = None
+    delivered_cores: float | None = None
+    preliminary_scale: str | None = None
     runs: int
-    runs_alone: int
     active_seconds: float
     failed: str | None = None
-    lack: tuple[str, Lack] | None = None
+    unknown: tuple[str, Lack] | None = None
+    raised: list[Disturbance] = []
+    lowered: tuple[str, Lack] | None = None
     device_bytes_per_second_per_core: float | None = None
     device_basis: Literal["probe", "run", "demand"] | None = None
     guideline_met: bool | None = None
@@ -61,11 +69,10 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     joules_per_job: float | None = None
     energy_scope: str | None = None
     limit: AnswerLimit | None = None
-    processors_active_ratio: float | None = None
     fits: Fits
     changes: list[QualificationChange] = []
     cautions: list[str] = []
-    others_alone: Others = Others()
+    others_calibration: Others = Others()
     others_measured: Others = Others()
     system: AnswerSystem | None = None
     during: list[AnswerStorage] = []
@@ -73,7 +80,3 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     again: str
     longer: str
     missing: dict[str, str] = {}
-
-    @property
-    def busy(self) -> str | None:
-        return busy_words(self.others_alone, self.others_measured)

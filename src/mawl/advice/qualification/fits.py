@@ -3,98 +3,30 @@
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
-from math import exp, hypot, log, sqrt
+from math import exp, hypot, log
 
 import msgspec
 
-from mawl.advice.capacity.slowdown import Baseline, Part, Slowdowns, Slowed, interval_of
+from mawl.advice.answer import Interval, interval_of
 from mawl.figures.campaign.knee import Knee, SessionRun, knee_of, on_the_line
-from mawl.figures.statistics import quantile
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange, mix_range
 from mawl.records.model.campaign import SessionSearch
 from mawl.records.model.qualification import Basis, Fits
-from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.model.thresholds import value_of
 
-FEWEST_ALONE = count_of("capacity.fewest_runs_alone")
-TAIL = value_of("comparison.level") / 2.0
 NORMAL = 1.96
-TINY = 1e-6
-"""A slowdown of zero has no logarithm."""
 
 
-class MedianEstimate(msgspec.Struct, frozen=True, kw_only=True):
-    """A median over the jobs of all runs, with its 95 % interval."""
-
-    median: float
-    low: float
-    high: float
-
-    def holds(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-
-def estimate(runs: Sequence[Slowdowns], part: Part) -> MedianEstimate | None:
-    """A part of the slowdown over all runs; None where no job has it.
-
-    Half widths, of logarithms, are independent, so their squares add up: that of the bootstrap over jobs and
-    times alone; of the runs' medians (Student), or the assumed spread where there is one run; and the
-    assumed spread of times alone where there are fewer than three (docs/design/qualify-answer.md).
-    """
-    inside = interval_of(pooled(runs), part)
-    if inside is None:
-        return None
-    middle = max(inside.median, TINY)
-    further = hypot(_half_width_between_runs(runs, part), _half_width_of_times_alone(runs))
-    below = hypot(log(middle / max(min(inside.low, middle), TINY)), further)
-    above = hypot(log(max(inside.high, middle) / middle), further)
-    return MedianEstimate(median=inside.median, low=middle * exp(-below), high=middle * exp(above))
-
-
-def ratio_of(every: Sequence[Slowdowns], one: Sequence[Slowdowns]) -> MedianEstimate | None:
-    """The slowdown of runs over that of others of the same jobs; None where either is not known.
-
-    Jobs and times alone are the same on both sides, so only what differs from run to run counts.
-    """
-    above, below = interval_of(pooled(every), "whole"), interval_of(pooled(one), "whole")
+def ratio_of(every: Sequence[float], one: Sequence[float]) -> Interval | None:
+    """The slowdown of runs over that of others of the same jobs; None where either is not known."""
+    above, below = interval_of(every), interval_of(one)
     if above is None or below is None:
         return None
-    middle = max(above.median, TINY) / max(below.median, TINY)
-    half = hypot(_half_width_between_runs(every, "whole"), _half_width_between_runs(one, "whole"))
-    return MedianEstimate(median=middle, low=middle * exp(-half), high=middle * exp(half))
-
-
-def pooled(runs: Sequence[Slowdowns]) -> Slowdowns:
-    """The jobs of all runs, each against the times alone of its own run."""
-    jobs: list[Slowed] = []
-    baselines: list[Baseline] = []
-    for run in runs:
-        offset = len(baselines)
-        baselines += run.baselines
-        jobs += [msgspec.structs.replace(job, kind=job.kind + offset) for job in run.jobs]
-    return Slowdowns(jobs=jobs, baselines=baselines)
-
-
-def fewest_alone(runs: Sequence[Slowdowns]) -> int:
-    """Runs alone of the kind of job that has fewest."""
-    return min((run.fewest_runs for run in runs), default=0)
-
-
-def _half_width_between_runs(runs: Sequence[Slowdowns], part: Part) -> float:
-    """Half width of the interval of the runs' medians, in logarithms."""
-    found = [one.median for run in runs if (one := interval_of(run, part)) is not None]
-    if len(found) < 2:
-        return NORMAL * value_of("qualification.assumed_run_spread_ratio")
-    logs = [log(max(value, TINY)) for value in found]
-    return quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
-
-
-def _half_width_of_times_alone(runs: Sequence[Slowdowns]) -> float:
-    fewest = fewest_alone(runs)
-    if fewest >= FEWEST_ALONE:
-        return 0.0
-    return NORMAL * value_of("qualification.assumed_alone_spread_ratio") / sqrt(max(fewest, 1))
+    middle = above.middle / below.middle
+    half = hypot(log(above.high / above.middle), log(below.high / below.middle))
+    assumed = above.assumed or below.assumed
+    return Interval(middle=middle, low=middle * exp(-half), high=middle * exp(half), assumed=assumed)
 
 
 def fits_of(runs: Sequence[SessionRun], forecast: Fits | None) -> Fits:
@@ -132,15 +64,13 @@ def _fits_between_neighbours(knee: Knee, sessions: int, mix: SessionRange) -> Fi
     )
 
 
-def with_the_measured(
-    fits: Fits, sessions: int, slowdown: MedianEstimate | None, most_slowdown: float
-) -> Fits:
+def with_the_measured(fits: Fits, sessions: int, slowdown: Interval | None, answer_bound: float) -> Fits:
     """The number as far as it is known where the bound lies in the range of the measured slowdown.
 
     Then the runs show neither that so many sessions fit nor that they do not: a range gets them into it, and
     a number that says the one or the other becomes None.
     """
-    is_open = slowdown is not None and slowdown.holds(most_slowdown)
+    is_open = slowdown is not None and slowdown.holds(answer_bound)
     if is_open and (fits.is_at_least or fits.says_fewer_than(sessions)):
         why = f"the bound lies in the range of the slowdown of {sessions} sessions"
         return Fits(sessions=None, basis=fits.basis, reason=why)

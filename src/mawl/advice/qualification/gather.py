@@ -10,21 +10,25 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.answers import LEAST_ACTIVE_SECONDS, Lack, short, unasked
-from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.capacity.slowdown import Slowdowns, slowdowns
+from mawl.advice.answer import (
+    LEAST_ACTIVE_SECONDS,
+    PUBLISHABLE_SECONDS,
+    Disturbance,
+    Interval,
+    interval_of,
+    largest_cost,
+    preliminary_scale,
+    raised_by,
+    served_by_cache,
+    short,
+)
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
-from mawl.advice.qualification.answer import FEWEST_RUNS, PUBLISHABLE_SECONDS, answer_from
+from mawl.advice.next_step import Lack
+from mawl.advice.qualification.answer import FEWEST_RUNS, answer_from
 from mawl.advice.qualification.changes import changes_of
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fits import (
-    MedianEstimate,
-    estimate,
-    fewest_alone,
-    fits_of,
-    ratio_of,
-    with_the_measured,
-)
+from mawl.advice.qualification.fits import fits_of, ratio_of, with_the_measured
 from mawl.advice.qualification.machine import (
     IN_PLACE_OF_REACH,
     NO_PROBE,
@@ -32,18 +36,19 @@ from mawl.advice.qualification.machine import (
     is_all_behind_network,
     limit_of_runs,
     one_machine,
-    processors_active_ratio,
     storage_of,
     system_of,
     unasked_over_network,
     unseen_server,
 )
 from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
-from mawl.advice.qualification.sentence import cautions_of, faster_than_alone, small_mix
+from mawl.advice.qualification.sentence import cautions_of, small_mix
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError, UsageError
 from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.campaign.results import session_run
 from mawl.figures.comparison.sides import compared_run
+from mawl.figures.slowdown import job_sums, pooled
 from mawl.figures.view import StoredView
 from mawl.plan.mix import mix_range
 from mawl.records.model.probe import Probe
@@ -54,6 +59,7 @@ from mawl.records.model.qualification import (
     QualificationAnswer,
     QualificationChange,
     QualifyRun,
+    SlowdownParts,
 )
 from mawl.records.model.summary.judgement import Guideline
 from mawl.records.model.summary.summary import Judged
@@ -75,13 +81,13 @@ class MeasuredRun(msgspec.Struct, frozen=True, kw_only=True):
     summary: Judged
 
 
-def answer_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> QualificationAnswer:
+def answer_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> QualificationAnswer:
     """What the runs answer.  Raises MawlError where none was measured, or one is damaged."""
     return answer_from(evidence_of(record, folder, bounds))
 
 
-def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> Evidence:
-    bounds = msgspec.structs.replace(bounds, most_slowdown=record.asked.most_slowdown)
+def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Evidence:
+    bounds = msgspec.structs.replace(bounds, answer_bound=record.asked.answer_bound)
     runs = [_read(folder, run, bounds) for run in record.runs_for("measured")]
     with_one = [_read(folder, run, bounds) for run in record.runs_for("one-node")]
     if not runs:
@@ -89,61 +95,93 @@ def evidence_of(record: Qualification, folder: Path, bounds: CapacityBounds) -> 
             "no run was measured", where=str(folder), cure="continue it with mawl qualify --continue"
         )
     sessions = record.runs_for("measured")[0].sessions
-    summaries = [run.summary for run in runs]
-    found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
-    whole, compute, storage = (estimate(found, part) for part in ("whole", "compute", "storage"))
-    missing = {} if whole is None or compute is not None else {"slowdown": _why_no_parts()}
+    summaries, facts = [run.summary for run in runs], runs[0].view.facts
+    found = _slowdowns(runs)
+    slowdown = interval_of(found) if len(found) == len(runs) else None
+    sums = pooled([job_sums(run.view.jobs, run.view.facts) for run in runs])
+    parts = sums.slowdown_parts
+    missing: dict[str, str] = {}
     changes: list[QualificationChange] = []
-    lack, during = _first_lack(runs), storage_of(summaries, runs[0].view.facts)
+    lowered, during = _first_lack(runs), storage_of(summaries, facts)
     rate = _median_guideline(summaries)
     energy = _energy_per_job(summaries, missing)
     if record.nodes:
         missing["changes"] = NOT_SIMULATED
-    elif whole is not None:
-        changes, missing["changes"] = _simulated_changes(runs, sessions, whole, bounds)
+    elif slowdown is not None:
+        changes, missing["changes"] = _simulated_changes(runs, sessions, slowdown, bounds)
     tried, not_counted = _session_runs(record, folder, bounds)
     fits = fits_of(tried, NO_SEARCH if record.nodes else record.search_forecast)
+    speed = 1.0 if record.choice is None else record.choice.core_speed
     return Evidence(
         sessions=sessions,
-        most_slowdown=bounds.most_slowdown,
+        answer_bound=bounds.answer_bound,
         guideline_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
-        whole=whole,
-        compute=compute,
-        storage=storage,
+        slowdown=slowdown,
+        parts=None if parts is None else SlowdownParts(**parts),
+        largest_cost=None if parts is None else largest_cost(parts, summaries, facts),
+        reference=facts.reference,
+        delivered_cores=_median([run.summary.answer.delivered_cores for run in runs]),
+        preliminary_scale=preliminary_scale(facts),
         runs=len(runs),
-        runs_alone=fewest_alone(found),
         active_seconds=_active_seconds(runs),
         failed=_failed_sentence(summaries),
-        lack=lack,
+        unknown=None if slowdown is not None else _why_unknown(summaries),
+        raised=_raised([*runs, *with_one], parts, speed),
+        lowered=lowered,
         device_bytes_per_second_per_core=rate.bytes_per_second_per_core if rate else None,
         device_basis=(rate.basis or "demand") if rate else None,
         guideline_met=rate.met if rate else None,
         jobs_per_hour=_jobs_per_hour(summaries),
         joules_per_job=energy[0],
         energy_scope=energy[1],
-        limit=limit_of_runs(summaries, runs[0].view.facts),
-        processors_active_ratio=processors_active_ratio(summaries),
-        fits=with_the_measured(fits, sessions, whole, bounds.most_slowdown),
+        limit=limit_of_runs(summaries, facts),
+        fits=with_the_measured(fits, sessions, slowdown, bounds.answer_bound),
         changes=changes,
         cautions=[
-            *faster_than_alone(whole),
-            *cautions_of(summaries, runs[0].view.facts, during, _readable_probe(runs[0])),
+            *cautions_of(summaries, facts, during, _readable_probe(runs[0])),
             *not_counted,
             *left_out(record.runs),
             *small_mix(sessions),
             *_node_cautions(record, runs[0]),
         ],
-        others_alone=_others_alone(record, folder, runs),
+        others_calibration=_others_calibration(record, folder),
         others_measured=others_of(run.view for run in (*runs, *with_one)),
-        system=system_of(runs[0].view.facts),
+        system=system_of(facts),
         during=during,
         nodes=_nodes_evidence(record, with_one, found),
         again=command_again(record, 1.0),
         longer=command_again(
-            record, more_time(_active_seconds(runs), record.asked.minutes, needed_load(lack))
+            record, more_time(_active_seconds(runs), record.asked.minutes, needed_load(lowered))
         ),
         missing=missing,
     )
+
+
+def _slowdowns(runs: Sequence[MeasuredRun]) -> list[float]:
+    """W of each run that has it."""
+    found = [run.summary.answer.slowdown for run in runs]
+    return [float(value) for value in found if value is not None]
+
+
+def _why_unknown(summaries: Sequence[Judged]) -> tuple[str, Lack]:
+    reasons = [one.answer.reason for one in summaries if one.answer.slowdown is None and one.answer.reason]
+    return next(iter(reasons), "the slowdown of a run is not known"), "reference"
+
+
+def _raised(
+    runs: Sequence[MeasuredRun], parts: dict[str, float] | None, core_speed: float
+) -> list[Disturbance]:
+    """What can have raised W in any of the runs, each kind once, as it was worst.
+
+    The part that it may have made is that of all runs together.
+    """
+    found = [one for run in runs for one in raised_by(run.view, parts, core_speed)]
+    return list({one.kind: one for one in found}.values())
+
+
+def _median(values: Sequence[float | None]) -> float | None:
+    known = [float(value) for value in values if value is not None]
+    return statistics.median(known) if known else None
 
 
 def command_again(record: Qualification, times: float) -> str:
@@ -185,34 +223,33 @@ def more_time(active_seconds: float, minutes: float, needed_seconds: float) -> f
     return max(least, needed_seconds / (ratio * given_seconds)) if ratio > 0.0 else least
 
 
-def _read(folder: Path, run: QualifyRun, bounds: CapacityBounds) -> MeasuredRun:
+def _read(folder: Path, run: QualifyRun, bounds: AnswerBounds) -> MeasuredRun:
     view = StoredView(open_run(folder / run.folder))
     if view.probe is None:  # one probe, before the runs, is that of all of them
         view.probe = probe_of(folder)
     return MeasuredRun(view=view, summary=judged(view, bounds))
 
 
-def _others_alone(record: Qualification, folder: Path, runs: Sequence[MeasuredRun]) -> Others:
-    used = {one.run_id for run in runs for alone in run.view.facts.alone for one in alone.runs}
-    wanted = [run for run in record.runs if run.run_id in used and run.purpose in ("calibration", "alone")]
+def _others_calibration(record: Qualification, folder: Path) -> Others:
+    wanted = record.runs_for("calibration")
     try:
         return others_of(StoredView(open_run(folder / run.folder)) for run in wanted)
     except MawlError as error:
-        return Others(reason=f"a run of the times alone cannot be read: {error}")
+        return Others(reason=f"the calibration cannot be read: {error}")
 
 
 def _nodes_evidence(
-    record: Qualification, runs: Sequence[MeasuredRun], every: Sequence[Slowdowns]
+    record: Qualification, runs: Sequence[MeasuredRun], every: Sequence[float]
 ) -> NodesEvidence | None:
     if not record.nodes:
         return None
-    found = [slowdowns(run.view.jobs, run.view.facts.alone) for run in runs]
+    found = _slowdowns(runs)
     summaries = [run.summary for run in runs]
     shared = one_machine(record.nodes)
     return NodesEvidence(
         names=[node.name for node in record.nodes],
         runs=len(runs),
-        one=estimate(found, "whole"),
+        one=interval_of(found),
         ratio=ratio_of(every, found),
         one_jobs_per_hour=_jobs_per_hour(summaries),
         failed=_failed_sentence(summaries),
@@ -230,10 +267,6 @@ def _node_cautions(record: Qualification, run: MeasuredRun) -> list[str]:
         *([IN_PLACE_OF_REACH] if _is_storage_over_network(run) else []),
         f"{NO_PROBE}.",
     ]
-
-
-def _why_no_parts() -> str:
-    return "where the time of the jobs went is not known in the mix and alone"
 
 
 def _active_seconds(runs: Sequence[MeasuredRun]) -> float:
@@ -255,7 +288,7 @@ def _readable_probe(run: MeasuredRun) -> Probe | None:
 
 def _why_not_asked(run: MeasuredRun) -> tuple[str, Lack] | None:
     """Why a run did not ask its storage; that behind the networks of nodes is seen there, not at devices."""
-    why = unasked(run.summary)
+    why = served_by_cache(run.summary)
     if why is None or why[1] != "reach" or not _is_storage_over_network(run):
         return why
     return unasked_over_network(run.summary)
@@ -280,7 +313,7 @@ def _planned_jobs(summaries: Sequence[Judged]) -> int:
 
 def _median_guideline(summaries: Sequence[Judged]) -> Guideline | None:
     """The rate per core of the run in the middle; None where no run has one."""
-    blocks = [one.capacity.guideline for one in summaries]
+    blocks = [one.guideline for one in summaries]
     known = sorted(
         (one for one in blocks if one.bytes_per_second_per_core is not None),
         key=lambda one: one.bytes_per_second_per_core or 0.0,
@@ -310,7 +343,7 @@ def _energy_per_job(summaries: Sequence[Judged], missing: dict[str, str]) -> tup
 
 
 def _session_runs(
-    record: Qualification, folder: Path, bounds: CapacityBounds
+    record: Qualification, folder: Path, bounds: AnswerBounds
 ) -> tuple[list[SessionRun], list[str]]:
     """What each measured run and each run of the search says; a number that was refused is too many.
 
@@ -337,20 +370,19 @@ def _session_runs(
 
 
 def _simulated_changes(
-    runs: Sequence[MeasuredRun], sessions: int, whole: MedianEstimate, bounds: CapacityBounds
+    runs: Sequence[MeasuredRun], sessions: int, slowdown: Interval, bounds: AnswerBounds
 ) -> tuple[list[QualificationChange], str]:
     """Single changes, simulated from the run in the middle; else why there are none."""
-    ordered = sorted(runs, key=lambda run: run.summary.capacity.slowdown.median or 0.0)
+    ordered = sorted(runs, key=lambda run: run.summary.answer.slowdown or 0.0)
     middle = ordered[(len(ordered) - 1) // 2]
-    others = unasked(middle.summary)
-    if others is not None and others[1] == "others":
-        return [], others[0]
-    alone = {one.program: one.real_time_seconds for one in middle.view.facts.alone}
+    if (others := foreign_bytes(middle.summary)) is not None:
+        return [], others
     try:
         probe = _readable_probe(middle)
         base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
-        allowed = mix_range(sessions)._asdict()
-        fitting = Fitting(base=base, alone=alone, sessions=sessions, measured=whole.median, **allowed)
-        return changes_of(fitting, bounds.most_slowdown), "no single change was found that would help"
+        fitting = Fitting(
+            base=base, sessions=sessions, measured=slowdown.middle, **mix_range(sessions)._asdict()
+        )
+        return changes_of(fitting, bounds.answer_bound), "no single change was found that would help"
     except UsageError as error:
         return [], str(error)

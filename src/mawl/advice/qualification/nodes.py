@@ -5,21 +5,19 @@ docs/design/qualify-answer.md has the rule.
 
 from __future__ import annotations
 
-import msgspec
-
+from mawl.advice.answer import Interval
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.part_answers import part_of, word_of
 from mawl.base.units import counted_noun, format_ratio
-from mawl.records.model.qualification import AnswerNodes, AnswerPart, AnswerRule, NodesLimit
+from mawl.records.model.qualification import AnswerNodes, AnswerPart, AnswerRule, AnswerWord, NodesLimit
 from mawl.records.model.thresholds import value_of
 
 LEAST_RATIO = value_of("qualification.least_nodes_ratio")
 OF_SHARED_STORAGE = ("storage", "network")
-NO_RATIO = "no job of the runs with one node, or with all, has a time alone"
+NO_RATIO = "the slowdown of the runs with one node, or with all, is not known"
 NO_RATE = "no run with one node has a length and finished jobs"
 
 
-def nodes_answer(evidence: Evidence, whole: AnswerPart) -> AnswerNodes | None:
+def nodes_answer(evidence: Evidence, whole: AnswerWord) -> AnswerNodes | None:
     """The part of the answer about nodes; None for one machine."""
     nodes = evidence.nodes
     if nodes is None:
@@ -31,7 +29,7 @@ def nodes_answer(evidence: Evidence, whole: AnswerPart) -> AnswerNodes | None:
         node=nodes.names[0],
         runs=nodes.runs,
         one=_part_of_one_node(evidence, nodes),
-        ratio=None if ratio is None else ratio.median,
+        ratio=None if ratio is None else ratio.middle,
         ratio_low=None if ratio is None else ratio.low,
         ratio_high=None if ratio is None else ratio.high,
         limit=limit,
@@ -41,13 +39,13 @@ def nodes_answer(evidence: Evidence, whole: AnswerPart) -> AnswerNodes | None:
     )
 
 
-def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerPart) -> tuple[NodesLimit, str]:
-    failed = evidence.failed or nodes.failed or evidence.busy
+def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerWord) -> tuple[NodesLimit, str]:
+    failed = evidence.failed or nodes.failed or next((one.reason for one in evidence.raised), None)
     if failed is not None:
         return "not known", failed
-    if whole.answer == "carried":
+    if whole == "carried":
         return "neither", f"all {counted_noun(len(nodes.names), 'node')} together carry the load"
-    if whole.answer == "not known":
+    if whole == "not known":
         return "not known", "it is not known whether all nodes together carry the load"
     if nodes.shared_machine is not None:
         return "not known", nodes.shared_machine
@@ -55,7 +53,7 @@ def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerPart) 
     if ratio is None:
         return "not known", NO_RATIO
     range_ = f"{format_ratio(ratio.low)} to {format_ratio(ratio.high)}"
-    longer = f"jobs take {format_ratio(ratio.median)} times as long with all nodes as with one ({range_})"
+    longer = f"jobs take {format_ratio(ratio.middle)} times as long with all nodes as with one ({range_})"
     if ratio.low <= LEAST_RATIO <= ratio.high:
         return "not known", f"{longer}, and the bound {format_ratio(LEAST_RATIO)} lies in that range"
     if ratio.high < LEAST_RATIO:
@@ -63,7 +61,7 @@ def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerPart) 
     if evidence.limit is None:
         return "not known", f"{longer}, and what limits the runs with all nodes is not known"
     if evidence.limit.resource in OF_SHARED_STORAGE:
-        carries = word_of(nodes.one, evidence.most_slowdown)
+        carries = _word_of(nodes.one, evidence.answer_bound)
         alone = {"carried": "carries the load", "not carried": "does not carry the load either"}.get(
             carries, "is near the bound"
         )
@@ -82,7 +80,7 @@ def nodes_rules(evidence: Evidence) -> list[AnswerRule]:
     value, met = "not known", None
     if ratio is not None:
         value = (
-            f"{format_ratio(ratio.median)} times as long with all nodes as with one "
+            f"{format_ratio(ratio.middle)} times as long with all nodes as with one "
             f"({format_ratio(ratio.low)} to {format_ratio(ratio.high)})"
         )
         met = None if ratio.low <= LEAST_RATIO <= ratio.high else ratio.high < LEAST_RATIO
@@ -106,10 +104,24 @@ def missing_of_nodes(nodes: AnswerNodes | None) -> dict[str, str]:
 
 def _part_of_one_node(evidence: Evidence, nodes: NodesEvidence) -> AnswerPart:
     """One node alone; failed jobs are a no, and other work makes it not known, as for all."""
+    found = nodes.one
     if nodes.failed is not None:
         return AnswerPart(answer="not carried", sentence=f"one node: not carried: {nodes.failed}")
-    part = part_of("one node", nodes.one, word_of(nodes.one, evidence.most_slowdown), evidence)
-    if evidence.busy is None or nodes.one is None:
-        return part
-    figures = f"{format_ratio(nodes.one.median)} times as long as alone beside other work"
-    return msgspec.structs.replace(part, answer="not known", sentence=f"one node: not known: {figures}")
+    if found is None:
+        return AnswerPart(answer="not known", sentence=f"one node: not known: {NO_RATIO}")
+    word = "not known" if evidence.raised else _word_of(found, evidence.answer_bound)
+    beside = " beside other work" if evidence.raised else ""
+    figures = f"{format_ratio(found.middle)} times the reference time ({found.words()}){beside}"
+    return AnswerPart(
+        answer=word,
+        sentence=f"one node: {word}: {figures}",
+        slowdown=found.middle,
+        slowdown_low=found.low,
+        slowdown_high=found.high,
+    )
+
+
+def _word_of(found: Interval | None, bound: float) -> AnswerWord:
+    if found is None or found.holds(bound):
+        return "not known"
+    return "carried" if found.high < bound else "not carried"

@@ -1,4 +1,4 @@
-"""How much of the processors other work used during the times alone and during the measured runs."""
+"""How much of the processors other work used during the calibration and the measured runs."""
 
 from __future__ import annotations
 
@@ -66,11 +66,8 @@ def left_out(runs: Iterable[QualifyRun]) -> list[str]:
     return [f"{len(ratios)} {what} not count: other work used up to {most} of the processors."]
 
 
-def busy_words(alone: Others, measured: Others) -> str | None:
-    """Which of both ran beside too much other work; None where neither did."""
-    said = [
-        f"{format_percent(one.ratio)} during the {name}"
-        for name, one in (("times alone", alone), ("measured runs", measured))
-        if one.busy and one.ratio is not None
-    ]
-    return f"other work used the processors ({', '.join(said)})" if said else None
+def busy_words(measured: Others) -> str | None:
+    """That the measured runs ran beside too much other work; None where they did not."""
+    if not measured.busy or measured.ratio is None:
+        return None
+    return f"other work used {format_percent(measured.ratio)} of the processors during the measured runs"

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from mawl.advice.capacity.answers import Lack
+from mawl.advice.answer import WORDS, Decision, cost_words, shortened, times_words
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.fits import MedianEstimate
-from mawl.advice.qualification.machine import Contradiction
-from mawl.base.units import counted_noun, format_percent, format_ratio, format_seconds
+from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.importers.formats.text import one_line
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, mix_range
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerNodes,
-    AnswerPart,
     AnswerStorage,
     Fits,
     QualificationChange,
@@ -25,7 +22,6 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
 
-WORDS = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 RESOURCES = {
     "cpu": "processors",
     "memory": "memory",
@@ -45,23 +41,21 @@ NODES_STEPS = {
     "shared storage": "give the nodes faster shared storage or a faster network to it",
 }
 
-LONGEST_PLACE = 60
-"""Characters of a directory in the sentence; the limit has all of it."""
-
 
 def sentence_of(
-    evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str], nodes: AnswerNodes | None = None
+    evidence: Evidence, decision: Decision, preliminary: Sequence[str], nodes: AnswerNodes | None = None
 ) -> str:
-    """At most 60 words; YES or NO only where the bound lies outside the interval.
+    """At most 60 words; YES or NO only where the bound lies outside the range.
 
     ``preliminary`` is what the answer lacks to be published.
     """
-    head = WORDS[whole.answer] + (", preliminary" if preliminary and whole.answer != "not known" else "")
-    parts = [f"{head}: {_slowdown_words(evidence, whole)}."]
+    word = WORDS[decision.answer]
+    head = word + (", preliminary" if preliminary and decision.answer != "not known" else "")
+    parts = [f"{head}: {_slowdown_words(evidence, decision)}."]
     if nodes is not None and nodes.one.slowdown is not None:
-        parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.most_slowdown)} times.")
-    if evidence.limit is not None:
-        parts.append(f"Limit: {limit_words(evidence.limit)}.")
+        parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
+    if evidence.largest_cost is not None:
+        parts.append(f"Largest cost: {cost_words(evidence.largest_cost)}.")
     if nodes is not None and nodes.limit in NODES_WORDS:
         parts.append(f"{NODES_WORDS[nodes.limit]}.")
     if evidence.fits.sessions is not None:
@@ -85,7 +79,7 @@ def limit_words(limit: AnswerLimit) -> str:
     if limit.resource != "storage" or limit.role is None:
         return RESOURCES.get(limit.resource, limit.resource)
     way = {"read": " reads", "write": " writes", None: ""}[limit.direction]
-    place = "" if limit.place is None else f" on {_shortened(one_line(limit.place))}"
+    place = "" if limit.place is None else f" on {shortened(one_line(limit.place))}"
     return f"{limit.role}{way}{place}"
 
 
@@ -101,11 +95,11 @@ def fits_words(fits: Fits, *, a_node: bool = False) -> str:
 
 
 def next_step_of(
-    evidence: Evidence, whole: AnswerPart, preliminary: Sequence[str], nodes: AnswerNodes | None = None
+    evidence: Evidence, decision: Decision, preliminary: Sequence[str], nodes: AnswerNodes | None = None
 ) -> str:
     """What to do next, in one sentence."""
-    if whole.answer == "not known":
-        return _step_to_know(evidence)
+    if decision.answer == "not known":
+        return _step_to_know(evidence, decision)
     if evidence.failed is not None:
         return (
             "Fix the failed jobs (mawl report on each folder in runs names them with their reasons), then "
@@ -114,7 +108,7 @@ def next_step_of(
     if preliminary:
         why = ", ".join(preliminary)
         return f"The answer is preliminary ({why}). Run it again with more time: {evidence.longer}"
-    if whole.answer == "carried":
+    if decision.answer == "carried":
         return "Keep this answer, and run it again after each change of the system"
     best = best_change(evidence)
     fewer = evidence.fits.sessions
@@ -125,61 +119,44 @@ def next_step_of(
     return f"{said[0].upper()}{said[1:]}; then run it again"
 
 
-def _step_to_know(evidence: Evidence) -> str:
-    if evidence.busy is not None and evidence.whole is not None:
-        seen = [*evidence.others_alone.names, *evidence.others_measured.names]
-        names = one_line(", ".join(dict.fromkeys(seen)))
+def _step_to_know(evidence: Evidence, decision: Decision) -> str:
+    if decision.lack == "others" and evidence.others_measured.busy:
+        names = one_line(", ".join(dict.fromkeys(evidence.others_measured.names)))
         named = f" ({names})" if names else ""
         return f"Stop the other work{named}, then run it again while the machine is idle: {evidence.again}"
-    lack: Lack = "times alone" if evidence.whole is None else evidence.lack[1] if evidence.lack else "spread"
     return {
         "others": f"End the other programs that use these devices, then run it again: {evidence.again}",
         "reach": "Use a file system on which mawl can keep files out of the page cache, then run it again: "
         f"{evidence.again}",
-        "times alone": "See why no program has a time alone (mawl report), then run it again: "
+        "reference": "See why no program has a reference time (mawl report), then run it again: "
         f"{evidence.again}",
-    }.get(lack, f"Run it again with more time, for more and longer runs: {evidence.longer}")
+    }.get(decision.lack, f"Run it again with more time, for more and longer runs: {evidence.longer}")
 
 
-def _slowdown_words(evidence: Evidence, whole: AnswerPart) -> str:
-    sessions, most = _load_words(evidence), evidence.most_slowdown
+def _slowdown_words(evidence: Evidence, decision: Decision) -> str:
+    sessions, bound = _load_words(evidence), evidence.answer_bound
+    found = evidence.slowdown
     if evidence.failed is not None:
         return f"with {sessions}, {evidence.failed}"
-    found: MedianEstimate | None = evidence.whole
     if found is None:
-        return f"how much longer jobs take with {sessions} than alone"
-    if evidence.busy is not None:
-        taken = _taken_words(sessions, times_words(found.median, most))
-        return f"{taken} (bound {most:.2f}), but {evidence.busy}"
-    if whole.answer == "not known" and found.low <= most <= found.high:
-        range_ = f"{times_words(found.low, most)} to {times_words(found.high, most)}"
-        return f"{_taken_words(sessions, range_)}, and the bound {most:.2f} lies in that range"
-    said = f"{_taken_words(sessions, times_words(found.median, most))} (bound {most:.2f})"
-    if whole.answer == "not known" and evidence.lack is not None:
-        return f"{said}, but {evidence.lack[0]}"
-    return said
+        return f"how many times their reference time the jobs of {sessions} take"
+    if decision.answer == "not known" and found.holds(bound) and not evidence.raised:
+        range_ = f"{times_words(found.low, bound)} to {times_words(found.high, bound)}"
+        return f"{_taken_words(sessions, range_)}, and the bound {bound:.2f} lies in that range"
+    said = f"{_taken_words(sessions, times_words(found.middle, bound))} (bound {bound:.2f})"
+    return said if decision.reason is None else f"{said}, but {decision.reason}"
 
 
 def _load_words(evidence: Evidence) -> str:
-    """``20 sessions``, or ``4 nodes of 20 sessions each``."""
+    """``20 sessions``, or ``20 sessions on each of 4 nodes``."""
     sessions = counted_noun(evidence.sessions, "session")
     if evidence.nodes is None:
         return sessions
-    return f"{counted_noun(len(evidence.nodes.names), 'node')} of {sessions} each"
+    return f"{sessions} on each of {counted_noun(len(evidence.nodes.names), 'node')}"
 
 
 def _taken_words(sessions: str, times: str) -> str:
-    return f"with {sessions} jobs take {times} times as long as alone"
-
-
-def times_words(slowdown: float, most: float) -> str:
-    """With two decimals, as all slowdowns; with three where it would read like the bound, and is not."""
-    text = f"{slowdown:.2f}"
-    return f"{slowdown:.3f}" if text == f"{most:.2f}" else text
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"
+    return f"{sessions} took {times} times mawl's reference time"
 
 
 BURST_SECONDS = value_of("qualification.burst_seconds")
@@ -208,32 +185,15 @@ def cautions_of(
     return list(dict.fromkeys(found))
 
 
-def faster_than_alone(whole: MedianEstimate | None) -> list[str]:
-    """No mix makes jobs faster than they are alone, so the times alone are too long."""
-    if whole is None or whole.high >= 1.0:
-        return []
-    return [
-        "The jobs ran faster in the mix than alone "
-        f"({format_ratio(whole.low)} to {format_ratio(whole.high)}): "
-        "something slowed the times alone."
-    ]
-
-
-def other_verdict(found: Contradiction) -> str:
-    """The reports of the runs name another limit than the answer, which names the processors."""
-    return (
-        f"The reports of the runs name {limit_words(found.verdict)} as the limit: they count all that jobs "
-        "wait for, also when alone. The slowdown comes from the processors: compute makes jobs "
-        f"{format_ratio(found.compute.median)} times as long as alone, storage "
-        f"{format_ratio(found.storage.median)} times."
-    )
-
-
 def small_mix(sessions: int) -> list[str]:
     """A mix of few sessions is another one than the published."""
     if sessions >= FEWEST_FULL_SESSIONS:
         return []
-    alone = [] if sessions > 1 else ["With 1 session no two jobs run at a time, so any system carries it."]
+    alone = (
+        []
+        if sessions > 1
+        else ["With 1 session no two jobs run at a time, so the answer says nothing of sharing."]
+    )
     return [
         *alone,
         f"With fewer than {FEWEST_FULL_SESSIONS} sessions each program runs once: compare this answer only "

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mawl.advice.foreign import foreign_bytes
 from mawl.advice.validity.rule import RuleResults, ValidityRule, no_file_says, with_cure, with_reason
 from mawl.advice.validity.storage import FEW_WINDOWS, FEWEST_WINDOWS, thirds
-from mawl.base.units import format_bytes, format_instant, format_percent, format_ratio, format_seconds
+from mawl.base.units import (
+    format_bytes,
+    format_instant,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.windows import added, gauges, rates
 from mawl.records.model.summary.judgement import Finding, Unmeasured
+from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of
 
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
 """Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
+
+MOST_FOREIGN_BYTES_RATIO = value_of("validity.competition.most_foreign_bytes_ratio")
+LEAST_FOREIGN_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_bytes_per_second")
 
 COMPETITION_CURE = "end other programs, and run on a machine that does nothing else"
 
@@ -83,6 +93,24 @@ def foreign_cpu_ratio(reading: RunView) -> float | None:
     if busy is None or rest is None or own is None or busy + rest <= 0:
         return None
     return max(busy - own, 0.0) / (busy + rest)
+
+
+def foreign_bytes(summary: Summary) -> str | None:
+    """What others moved at the devices of the roles, as a sentence; None where it is little, or not known.
+
+    It is also what was written back for earlier programs.
+    """
+    block = summary.io.foreign
+    if block is None or block.ratio is None:
+        return None
+    rate = block.total_bytes_per_second
+    if block.ratio <= MOST_FOREIGN_BYTES_RATIO or not rate or rate < LEAST_FOREIGN_BYTES_PER_SECOND:
+        return None
+    size = (block.read_bytes or 0) + (block.written_bytes or 0)
+    return (
+        f"other programs moved {format_bytes(size)} at the devices of the roles ({format_rate(rate)}), "
+        f"{100 * block.ratio:.0f} % of all bytes that these devices moved"
+    )
 
 
 def _foreign_device_bytes(reading: RunView) -> list[Finding]:

@@ -36,13 +36,12 @@ FEWEST_POINTS = 4
 
 
 class SessionRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What a run with so many sessions says; ``slowdown`` is the median over its jobs, ``most_slowdown``
-    its bound."""
+    """What a run with so many sessions says; ``answer_slowdown`` is W, ``answer_bound`` its bound."""
 
     sessions: int
     verdict: RunVerdict
-    slowdown: float | None = None
-    most_slowdown: float | None = None
+    answer_slowdown: float | None = None
+    answer_bound: float | None = None
     bytes_per_second_per_core: float | None = None
     reasons: list[str] = []
 
@@ -55,7 +54,7 @@ class Tried(msgspec.Struct, frozen=True, kw_only=True):
     agreeing: int
     carried: bool
     refused: bool
-    median_slowdown: float | None
+    answer_slowdown: float | None
 
 
 class Knee(msgspec.Struct, frozen=True, kw_only=True):
@@ -81,7 +80,7 @@ def sessions_tried(runs: Sequence[SessionRun]) -> list[Tried]:
         verdicts = [run.verdict for run in own]
         well = verdicts.count("carried")
         carried = 2 * well > len(own)
-        slowdowns = sorted(run.slowdown for run in own if run.slowdown is not None)
+        slowdowns = sorted(run.answer_slowdown for run in own if run.answer_slowdown is not None)
         found.append(
             Tried(
                 sessions=sessions,
@@ -89,7 +88,7 @@ def sessions_tried(runs: Sequence[SessionRun]) -> list[Tried]:
                 agreeing=well if carried else len(own) - well,
                 carried=carried,
                 refused="refused" in verdicts,
-                median_slowdown=slowdowns[(len(slowdowns) - 1) // 2] if slowdowns else None,
+                answer_slowdown=slowdowns[(len(slowdowns) - 1) // 2] if slowdowns else None,
             )
         )
     return found
@@ -109,12 +108,12 @@ def on_the_line(runs: Sequence[SessionRun], low: int, high: int) -> int | None:
 
 def bound_of(runs: Sequence[SessionRun]) -> float:
     """The bound of the slowdown; 0 where no run has one."""
-    return next((run.most_slowdown for run in runs if run.most_slowdown), 0.0)
+    return next((run.answer_bound for run in runs if run.answer_bound), 0.0)
 
 
 def slowdown_of(runs: Sequence[SessionRun], sessions: int) -> float | None:
     """The slowdown of the middle run with so many sessions."""
-    found = sorted(run.slowdown for run in runs if run.sessions == sessions and run.slowdown)
+    found = sorted(run.answer_slowdown for run in runs if run.sessions == sessions and run.answer_slowdown)
     return found[(len(found) - 1) // 2] if found else None
 
 
@@ -194,13 +193,15 @@ def crossing(
     does at half of ``low``, the lower end is one session.
     """
     points = [
-        (math.log(run.sessions), math.log(run.slowdown))
+        (math.log(run.sessions), math.log(run.answer_slowdown))
         for run in runs
-        if run.slowdown is not None and run.slowdown > 0 and low / NEAR <= run.sessions <= high * NEAR
+        if run.answer_slowdown is not None
+        and run.answer_slowdown > 0
+        and low / NEAR <= run.sessions <= high * NEAR
     ]
-    bounds = {run.most_slowdown for run in runs if run.sessions == high and run.verdict == "too many"}
+    bounds = {run.answer_bound for run in runs if run.sessions == high and run.verdict == "too many"}
     bound = next((one for one in bounds if one is not None), None)
-    beyond = [run.slowdown for run in runs if run.sessions == high and run.slowdown is not None]
+    beyond = [run.answer_slowdown for run in runs if run.sessions == high and run.answer_slowdown is not None]
     if bound is None or not beyond or max(beyond) <= bound:
         return None, "only the slowdown has a spread to compute one from, and it did not end the search"
     if len(points) < FEWEST_POINTS or len({at for at, _ in points}) < 2:

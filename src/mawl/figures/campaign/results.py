@@ -109,33 +109,33 @@ def change_in_force(made: SettingRecord | None, *, conducted: bool) -> ChangedSe
 
 
 def session_run(sessions: int, run: ComparedRun) -> SessionRun:
-    """The verdict of a run: its jobs, then its median slowdown.
+    """The verdict of a run: its jobs, then W.
 
-    Raises ``MawlError`` where no job's slowdown is known: then nothing shows too many.
+    Raises ``MawlError`` where W is not known: then nothing shows too many.
     """
-    capacity, jobs = run.summary.capacity, run.summary.jobs
-    slowdown = capacity.slowdown
+    answer, jobs = run.summary.answer, run.summary.jobs
     reasons: list[str] = []
     verdict: RunVerdict = "carried"
-    if slowdown.median is not None and slowdown.median > slowdown.most:
+    if answer.slowdown is not None and answer.slowdown > answer.bound:
         verdict = "too many"
-        reasons = [f"median slowdown {format_ratio(slowdown.median)} is above {format_ratio(slowdown.most)}"]
+        reasons = [f"slowdown {format_ratio(answer.slowdown)} is above {format_ratio(answer.bound)}"]
     bad = max(jobs.total, run.facts.workload.jobs) - jobs.counted
     if bad:
         verdict = "too many"
         reasons = [f"{bad} of {run.facts.workload.jobs} jobs did not finish with a right answer"]
-    if verdict != "too many" and slowdown.median is None:
+    if verdict != "too many" and answer.slowdown is None:
         raise MawlError(
-            "the slowdown of no job is known, so nothing shows how many sessions are too many",
+            "the slowdown is not known, so nothing shows how many sessions are too many",
             where=run.facts.run_id,
-            cure="see why its programs have no time alone: the run whose name ends in -alone",
+            why=answer.reason,
+            cure=answer.next_step,
         )
     return SessionRun(
         sessions=sessions,
         verdict=verdict,
-        slowdown=slowdown.median,
-        most_slowdown=slowdown.most,
-        bytes_per_second_per_core=capacity.guideline.bytes_per_second_per_core,
+        answer_slowdown=answer.slowdown,
+        answer_bound=answer.bound,
+        bytes_per_second_per_core=run.summary.guideline.bytes_per_second_per_core,
         reasons=reasons,
     )
 
@@ -375,7 +375,7 @@ def _arm(record: Campaign, name: str, runs: Sequence[ComparedRun], names: Mappin
         completed=sum(run.facts.outcome == "completed" for run in runs),
         run_ids=[run.facts.run_id for run in runs],
         names=_called(runs, names),
-        answers=Counter(str(run.summary.capacity.answer) for run in runs).most_common(),
+        answers=Counter(str(run.summary.answer.answer) for run in runs).most_common(),
         limits=verdicts(side) if runs else [],
         validity=Counter(run.summary.validity.status for run in runs).most_common(),
         reasons=reasons_of(runs, _called(runs, names)),

@@ -302,7 +302,7 @@ def _facts(side: Side) -> SideFacts:
         kind=first.kind,
         title=f"{first.workload.name}{scale} on {', '.join(machines)}",
         run_ids=[run.facts.run_id for run in side.runs],
-        answers=_counted([run.summary.capacity.answer for run in side.runs]),
+        answers=_counted([run.summary.answer.answer for run in side.runs]),
         limits=verdicts(side),
         validity=_counted([run.summary.validity.status for run in side.runs]),
         courses=[run.over_time for run in side.runs if run.over_time is not None],

@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from mawl.figures.comparison.comparability import accounting, compares_devices, core_basis
-from mawl.figures.comparison.sides import ComparedRun, Side, at, centre, change, logs
+from mawl.figures.comparison.sides import ComparedRun, Side, at, centre, change, logs, same
 from mawl.figures.published import over, plus
 from mawl.figures.statistics import Effect, effect_of, holm
 from mawl.figures.throughput import cores_of
@@ -21,7 +21,7 @@ from mawl.records.definitions import Unit
 from mawl.records.model.published import PaperRange, PublishedFigures
 
 Verdict = Literal["higher", "lower", "not told apart", "not judged"]
-Needs = Literal["", "CPU", "device", "cores"]
+Needs = Literal["", "CPU", "device", "cores", "reference"]
 """What must be counted alike on both sides for a figure to be compared."""
 
 
@@ -108,13 +108,14 @@ FIGURES: tuple[ComparedFigure, ...] = (
     ),
     ComparedFigure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
     ComparedFigure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
-    ComparedFigure(title="median slowdown", path="capacity.slowdown.median", unit="ratio"),
+    ComparedFigure(title="slowdown", path="answer.slowdown", unit="ratio", needs="reference"),
 )
 
 UNLIKE: dict[Needs, str] = {
     "CPU": "the sides count CPU time differently",
     "device": "the sides count device bytes at different places",
     "cores": "the sides count cores differently",
+    "reference": "the sides are measured by different reference times",
 }
 
 
@@ -179,12 +180,19 @@ def _unlike(needs: Needs, reference: Side, candidate: Side) -> bool:
     match needs:
         case "CPU":
             return accounting(reference) != accounting(candidate)
+        case "reference":
+            return not same(_reference(run) for run in (*reference.runs, *candidate.runs))
         case "device":
             return not compares_devices(reference, candidate)
         case "cores":
             bases = core_basis(reference), core_basis(candidate)
             return bases[0] != bases[1] or bases[0] is None or not compares_devices(reference, candidate)
     return False
+
+
+def _reference(run: ComparedRun) -> tuple[int | None, str | None] | None:
+    found = run.facts.reference
+    return None if found is None else (found.version, found.file)
 
 
 def _centre(values: list[float], plain: bool) -> float | None:

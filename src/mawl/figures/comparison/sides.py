@@ -288,16 +288,10 @@ def _of_run(run: ComparedRun, name: str) -> Iterator[Reason]:
 
 
 def _answer(run: ComparedRun, name: str) -> Iterator[Reason]:
-    capacity = run.summary.capacity
-    if capacity.answer == "carried":
-        return
-    parts = {"compute": capacity.compute.reason, "storage": capacity.storage.reason}
-    known = [f"{part}: {why}" for part, why in parts.items() if why]
-    both = parts["compute"] if parts["compute"] == parts["storage"] else None
-    unknown = both or next(iter(known), None)
-    sentence = unknown if capacity.answer == "not known" else next(iter(capacity.reasons), None)
-    if sentence:
-        yield _one("answer", None, "remark", name, sentence, capacity.next_step)
+    answer = run.summary.answer
+    sentence = answer.reason or next(iter(answer.reasons), None)
+    if answer.answer != "carried" and sentence:
+        yield _one("answer", None, "remark", name, sentence, answer.next_step)
 
 
 def _limit(run: ComparedRun, name: str) -> Iterator[Reason]:

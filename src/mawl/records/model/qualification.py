@@ -11,26 +11,28 @@ import msgspec
 
 from mawl.records.model.campaign import CampaignMachine
 from mawl.records.model.records import RunOutcome
+from mawl.records.model.run import Reference
+from mawl.records.model.summary.judgement import LargestCost
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import NodesSpec
 
-QUALIFICATION_FORMAT_VERSION = "1.3"
+QUALIFICATION_FORMAT_VERSION = "2.0"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
-1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``."""
+1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``;
+2.0: the slowdown is by reference times, with parts, and there are no runs alone but the calibration."""
 
-PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "alone", "runs", "search"]
+PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "runs", "search"]
 PHASES: tuple[PhaseName, ...] = (
     "doctor",
     "probe",
     "calibration",
     "choice",
     "inputs",
-    "alone",
     "runs",
     "search",
 )
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
-RunPurpose = Literal["calibration", "alone", "one-node", "measured", "search"]
+RunPurpose = Literal["calibration", "one-node", "measured", "search"]
 RunState = Literal["running", "finished", "refused", "interrupted", "disturbed", "left out"]
 QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
 CacheMode = Literal["none", "cold"]
@@ -55,7 +57,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int | None = None
     repeat: int | None = None
     scale: float | None = None
-    most_slowdown: float = 2.0
+    answer_bound: float = 2.0
     volume_order: VolumeOrder = "rotation"
     workload: str = "mixed20"
     nodes: NodesSpec | None = None
@@ -107,7 +109,7 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     """How the runs will be made, and what they are forecast to take and to show.
 
-    ``core_speed`` is this machine's over that of the one whose CPU seconds the programs declare.
+    ``core_speed`` is this machine's over that of the one of the reference times.
     ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
     ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  Bytes are those of
     one measured run, by the programs' calls; ``asked_bytes_per_cpu_second`` are these by role over the CPU
@@ -122,7 +124,6 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     scale: float
     cache: CacheMode
     repeats: int
-    runs_alone: int
     proofs: int = 0
     nodes: int = 1
     one_node_runs: int = 0
@@ -165,7 +166,7 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
-    """Compute, storage, or both together, with its median slowdown and the 95 % interval of that."""
+    """An answer with its slowdown (W) and the range of that."""
 
     answer: AnswerWord
     sentence: str
@@ -174,26 +175,41 @@ class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_high: float | None = None
 
 
+class SlowdownParts(msgspec.Struct, frozen=True, kw_only=True):
+    """What W is made of: seconds of the jobs by what they did, over the reference time."""
+
+    on_cpu: float
+    run_queue: float
+    data: float
+    work: float
+    util: float
+    other: float
+    unknown: float
+
+
 class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The three figures below the sentence, with their bounds.
 
     ``device_basis`` says what the rate per core is of: what a probe found, or a run that the storage
     limited (both are judged by the guideline), or a run that asked for no more (``demand``; not judged).
-    ``alone_others_cpu_ratio`` and ``measured_others_cpu_ratio`` are the shares of all processor time that
-    other work used in the busiest run of the times alone, and of the measured runs.  ``joules_per_job`` is
-    the median of the measured runs, of what ``energy_scope`` names (docs/design/energy.md).
+    ``calibration_others_cpu_ratio`` and ``measured_others_cpu_ratio`` are the shares of all processor time
+    that other work used in the calibration, and in the busiest of the measured runs.  ``delivered_cores``
+    are reference seconds over elapsed seconds.  ``joules_per_job`` is the median of the measured runs, of
+    what ``energy_scope`` names (docs/design/energy.md).
     """
 
     slowdown: float | None = None
     slowdown_low: float | None = None
     slowdown_high: float | None = None
-    most_slowdown: float
+    answer_bound: float
+    parts: SlowdownParts | None = None
+    delivered_cores: float | None = None
     device_bytes_per_second_per_core: float | None = None
     device_basis: Literal["probe", "run", "demand"] | None = None
     guideline_bytes_per_second_per_core: float
     guideline_met: bool | None = None
     jobs_per_hour: float | None = None
-    alone_others_cpu_ratio: float | None = None
+    calibration_others_cpu_ratio: float | None = None
     measured_others_cpu_ratio: float | None = None
     joules_per_job: float | None = None
     energy_scope: str | None = None
@@ -325,9 +341,9 @@ class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
     sentence: str
     carried: AnswerPart
-    compute: AnswerPart
-    storage: AnswerPart
     preliminary: bool
+    largest_cost: LargestCost | None = None
+    reference: Reference | None = None
     sessions: int
     figures: QualificationFigures
     limit: AnswerLimit | None = None

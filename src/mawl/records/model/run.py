@@ -33,8 +33,7 @@ from mawl.records.definitions import (
 from mawl.records.model.campaign import CampaignPart
 from mawl.records.model.compressibility import Compressibility
 from mawl.records.model.node import DirtyPages, Inventory, IoCap, NodeRun, Port, StorageRun, Transport
-from mawl.records.model.records import ProgramClass, RunOutcome, Usage
-from mawl.records.model.role_io import Waits
+from mawl.records.model.records import JobRecord, ProgramClass, RunOutcome, Usage
 from mawl.records.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.records.spec.run_spec import RunSpec
 
@@ -246,14 +245,34 @@ class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
     replica: int
     gate: str | None = None
     trail_out: bool = False
+    reference_seconds: Annotated[float, msgspec.Meta(gt=0.0)] | None = None
+    """CPU seconds of such a job alone on a core of speed 1, None if not known, since format 2.7."""
+
+
+PLANNED_FIELDS = tuple(name for name in PlannedJob.__struct_fields__ if name in JobRecord.__struct_fields__)
+"""What a job record has of its plan."""
+
+
+class Reference(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the reference times of the planned jobs come from.
+
+    ``version`` is that of mawl's own table, None where a ``file`` of the user's gives them (its name and
+    digest); both are None in the runs of ``--solo``, which only time programs.  ``provisional`` are programs
+    that changed since the table was made, ``remarks`` what the times leave out.
+    """
+
+    version: int | None
+    file: str | None = None
+    provisional: list[str] = []
+    remarks: list[str] = []
 
 
 class AloneRun(msgspec.Struct, frozen=True, kw_only=True):
-    """One job that ran alone, in the run ``run_id``; ``waits`` say where its time went, if that is known."""
+    """One job that ran alone, in the run ``run_id``; ``started_at`` is since format 2.7."""
 
     run_id: str
     real_time_seconds: float
-    waits: Waits = Waits()
+    started_at: float | None = None
 
 
 class Alone(msgspec.Struct, frozen=True, kw_only=True):
@@ -261,14 +280,16 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 
     ``jobs`` are the jobs of this run that it is the baseline of.  ``runs`` are all that were measured;
     ``real_time_seconds`` and ``run_id`` are those of the middle one (the lower middle of an even number).
-    ``runs`` is empty in folders of formats before 1.5, which measured one run and no waits.
+    ``runs`` is empty in folders of formats before 1.5, which measured one run.  ``places`` are the file
+    systems of the roles then, with their caps, since format 2.7.
     """
 
     program: str
     jobs: list[str]
-    real_time_seconds: float
+    real_time_seconds: Annotated[float, msgspec.Meta(gt=0.0)]
     run_id: str
     runs: list[AloneRun] = []
+    places: list[str] = []
 
 
 class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
@@ -425,6 +446,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     launcher: Usage = Usage()
     overhead: Overhead = Overhead()
     outside_cpu: OutsideCpu | None = None
+    reference: Reference | None = None
+    """Where the reference times of the jobs come from; None before format 2.7, and in imports."""
     alone: list[Alone] = []
     load_before: LoadBefore | None = None
     free_space: list[FreeSpace] = []

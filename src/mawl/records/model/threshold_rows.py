@@ -1,6 +1,6 @@
-"""Thresholds of capacity, comparisons, ``mawl qualify`` and ``mawl history``.
+"""Thresholds of answer, comparisons, ``mawl qualify`` and ``mawl history``.
 
-Their reasons are in docs/design: capacity.md, comparison.md, qualify-answer.md, history.md.
+Their reasons are in docs/design: answer.md, comparison.md, qualify-answer.md, history.md.
 """
 
 from __future__ import annotations
@@ -35,56 +35,62 @@ def threshold(name: str, value: float, unit: Unit, meaning: str, source: str = C
 
 GUIDELINE = "SAS Institute, Best Practices for Configuring your I/O Subsystem for SAS 9 Applications"
 
-CAPACITY: tuple[Threshold, ...] = (
+ANSWER: tuple[Threshold, ...] = (
     threshold(
-        "capacity.most_slowdown",
+        "answer.bound",
         2.0,
         "ratio",
-        "Bound of the median slowdown by compute, and by storage (most_slowdown in mawl.toml).",
-        f"{CONVENTION}; an analyst waits twice as long as alone",
+        "Bound of W, the real time of the jobs over their reference time (answer_bound in mawl.toml).",
+        "docs/design/answer.md: chosen from the measured curve of W over sessions a core",
     ),
     threshold(
-        "capacity.least_reach_ratio",
+        "answer.assumed_range_ratio",
+        0.10,
+        "ratio",
+        "Half width of the range of W that is assumed of fewer than three runs.",
+        "docs/design/answer.md: how far runs of one load lay apart",
+    ),
+    threshold(
+        "answer.least_covered_ratio",
+        0.95,
+        "ratio",
+        "Least share of the jobs' real time with known reference times (for W) or waits (for its parts).",
+    ),
+    threshold(
+        "answer.least_reach_ratio",
         0.8,
         "ratio",
         "Below this reach in a direction the page cache, not the storage, made its figures.",
     ),
     threshold(
-        "capacity.least_direction_ratio",
+        "answer.least_direction_ratio",
         0.05,
         "ratio",
         "A direction with a smaller share of the application's bytes is not asked for its reach.",
     ),
     threshold(
-        "capacity.least_active_seconds",
+        "answer.least_active_seconds",
         60.0,
         "seconds",
-        "Shortest active phase that answers for the storage, as a preliminary answer.",
+        "Shortest active phase of a YES.",
         f"{CONVENTION}; twice the 30 s after which Linux writes dirty pages back",
     ),
     threshold(
-        "capacity.publishable_active_seconds",
+        "answer.publishable_active_seconds",
         1200.0,
         "seconds",
-        "Shortest active phase whose answer for the storage is not preliminary.",
+        "Shortest active phase whose answer is not preliminary.",
         "as validity.duration.least_active_seconds",
     ),
     threshold(
-        "capacity.fewest_runs_alone",
-        3,
-        "count",
-        "Runs of each kind of job alone that a time alone wants.",
-        f"{CONVENTION}; the fewest with a spread that one outlier does not make",
-    ),
-    threshold(
-        "capacity.guideline_bytes_per_second_per_core",
+        "guideline.bytes_per_second_per_core",
         100e6,
         "bytes per second",
         "Guideline: sustained throughput per core and file system (guideline_warn in mawl.toml).",
         GUIDELINE,
     ),
     threshold(
-        "capacity.guideline_good_bytes_per_second_per_core",
+        "guideline.good_bytes_per_second_per_core",
         150e6,
         "bytes per second",
         "Good by the guideline (guideline_good in mawl.toml).",
@@ -179,7 +185,7 @@ QUALIFICATION: tuple[Threshold, ...] = (
         "qualification.fewest_runs",
         3,
         "count",
-        "Measured runs below which the answer is preliminary.",
+        "Measured runs below which the range is the assumed one, and the answer preliminary.",
         f"{CONVENTION}; Student's factor of the interval is 12.7 with two runs and 4.3 with three",
     ),
     threshold(
@@ -187,12 +193,6 @@ QUALIFICATION: tuple[Threshold, ...] = (
         0.05,
         "ratio",
         "Spread from run to run that the interval takes where there is one run.",
-    ),
-    threshold(
-        "qualification.assumed_alone_spread_ratio",
-        0.1,
-        "ratio",
-        "Spread of the times alone that the interval takes where there are fewer than three.",
     ),
     threshold(
         "qualification.burst_seconds",

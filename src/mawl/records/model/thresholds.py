@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from mawl.records.model.threshold_rows import (
-    CAPACITY,
+    ANSWER,
     COMPARISON,
     CONVENTION,
     HISTORY,
@@ -336,7 +336,7 @@ VALIDITY: tuple[Threshold, ...] = (
 
 THRESHOLDS: dict[str, Threshold] = {
     one.name: one
-    for one in (*CAPACITY, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *HISTORY, *PLACEMENT, *QUALIFICATION)
+    for one in (*ANSWER, *LIMIT, *IMPORTED, *VALIDITY, *COMPARISON, *HISTORY, *PLACEMENT, *QUALIFICATION)
 }
 """Every threshold by its name, in the order of the reference page."""
 

@@ -182,7 +182,7 @@ class YesNo(Choice):
 class Switch(Form):
     """Given or not; true or false in a file."""
 
-    file = bool
+    file: Any = bool
     arguments: Mapping[str, Any] = {"action": "store_true"}
 
     def read(self, given: Any, name: str) -> bool:  # noqa: ARG002
@@ -190,6 +190,23 @@ class Switch(Form):
 
     def words(self, value: Any) -> list[str]:  # noqa: ARG002
         return []
+
+
+class SwitchOr(Switch):
+    """Given or not, or given with one word."""
+
+    def __init__(self, word: str) -> None:
+        self.file = bool | Literal[(word,)]
+        self.arguments = {"nargs": "?", "const": True, "metavar": word}
+        self._word = word
+
+    def read(self, given: Any, name: str) -> Any:
+        if isinstance(given, bool) or given == self._word:
+            return given
+        raise refusal(name, given, f"nothing, or {self._word}")
+
+    def words(self, value: Any) -> list[str]:
+        return [self._word] if value == self._word else []
 
 
 class Several(Form):

@@ -8,7 +8,7 @@ and nodes.  A new option of ``mawl run`` is a field here, with its ``Option``, a
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -24,6 +24,7 @@ from mawl.records.spec.forms import (
     Several,
     Size,
     Switch,
+    SwitchOr,
     TextOrNumber,
     Whole,
     YesNo,
@@ -272,16 +273,29 @@ class RunSpec(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ] = False
     solo: Annotated[
-        bool,
+        bool | Literal["stored"],
         Option(
-            form=Switch(),
-            help="first time each program alone in three runs, unless already measured; the report then says "
-            "how much longer jobs take in the mix, and whether compute and storage carry the load",
+            form=SwitchOr("stored"),
+            help="time each program alone first, in three runs; stored: use times that were measured under "
+            "the same conditions before; the report then also says how much longer jobs take in the mix than "
+            "alone, which decides nothing",
             places=("plan",),
             group="start",
-            brief="first time each program alone in three runs, to say what the mix costs",
+            brief="time each program alone first, for information",
         ),
     ] = False
+    reference: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="FILE",
+            help="take the reference times of jobs from a file: [cpu_seconds] by program, and core_speed; "
+            "pack, publish and rank refuse such a run",
+            brief="take the reference times of jobs from a file",
+            places=("plan",),
+            group="start",
+        ),
+    ] = None
     probe: Annotated[
         str | None,
         Option(

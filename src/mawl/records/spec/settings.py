@@ -20,7 +20,9 @@ FILE_NAME = "mawl.toml"
 class SettingBounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """The keys of ``mawl.toml`` that decide no run, but what is said of it."""
 
-    most_slowdown: float | None = None
+    answer_bound: float | None = None
+    most_slowdown: object = None
+    """Before reference times; refused (``commands.arguments.bounds_of``)."""
     guideline_warn: int | str | None = None
     guideline_good: int | str | None = None
     options: dict[str, int | str | bool] = {}

@@ -234,7 +234,7 @@ def keys_of_plan(spec: RunSpec) -> dict[str, Any]:
 
 
 def _absolute(field: str, value: Any) -> Any:
-    if field == "probe":
+    if field in ("probe", "reference"):
         return str(Path(value).absolute())
     return tuple(str(Path(one).absolute()) for one in value) if field in ROLES else value
 

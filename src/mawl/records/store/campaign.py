@@ -303,6 +303,12 @@ def _decode_qualification(path: Path, content: bytes) -> Qualification:
                 where=str(path),
                 cure="read it with the mawl that wrote it, or upgrade this one",
             )
+        if isinstance(version, str) and major(version) < major(QUALIFICATION_FORMAT_VERSION):
+            raise UnreadableRunError(
+                f"was written in format {version[:40]}: its answer is of the old definition, by times alone",
+                where=str(path),
+                cure="read its answer.html or answer.md, and qualify the system again with this mawl",
+            )
         record = from_plain(_phases_in_seconds(plain), Qualification)
         _check_qualification(record)
     except ValueError as error:

@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from mawl.base.removal import remove_below
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage
-from mawl.records.model.run import PlannedJob, RunFacts
+from mawl.records.model.run import PLANNED_FIELDS, PlannedJob, RunFacts
 from mawl.records.store.columns import SCHEMAS, in_bounds, to_table
 from mawl.records.store.facts import write_facts
 from mawl.records.store.files import COMPACTED, FACTS, JOURNAL, SAMPLES_STREAM, sync_directory
@@ -106,7 +106,7 @@ def with_unrecorded_jobs(facts: RunFacts, journal: Journal) -> list[JobRecord]:
 def _without_record(planned: PlannedJob, started_at: float | None, steps: int) -> JobRecord:
     lost = started_at is not None
     return JobRecord(
-        **msgspec.structs.asdict(planned),
+        **{name: getattr(planned, name) for name in PLANNED_FIELDS},
         outcome="lost" if lost else "not_started",
         verified=None,
         reason=LOST_REASON if lost else NOT_STARTED_REASON,

@@ -15,7 +15,7 @@ from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.base.foreign import descriptor_of, read_regular
 from mawl.base.foreign_text import LARGEST_JSON_BYTES
 
-FORMAT_VERSION = "2.6"
+FORMAT_VERSION = "2.7"
 """Of the run folder (docs/design/run-folder.md).
 
 History of the format
@@ -44,6 +44,8 @@ History of the format
   2.5  jobs: submitted_at, queue_seconds, of an imported job, from the history of its scheduler;
        steps: kind nested, of SAS logs; run.json: cpu_quota of nodes
   2.6  run.json: arrow_pool, the memory pool of Arrow in the programs, load_version of the workload
+  2.7  run.json: reference and reference_seconds of the planned jobs; runs of the times alone: when they
+       started, without their waits
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in ``records.store.upgrades``, and older readers refuse it.

@@ -21,7 +21,7 @@ from mawl.records.store.files import ARRAYS, PROBE, major, read_bounded, replace
 from mawl.records.store.plain_data import decoded, in_calendar
 
 SOLO_FOLDER = "solo"
-"""In the directory of run folders: times of programs alone (docs/design/capacity.md)."""
+"""In the directory of run folders: times of programs alone (docs/design/answer.md)."""
 
 LARGEST_SOLO_BYTES = 2**20
 

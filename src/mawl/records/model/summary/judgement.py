@@ -1,4 +1,4 @@
-"""What a summary concludes: capacity, limit, validity, threads, thresholds and signature."""
+"""What a summary concludes: answer, limit, validity, threads, thresholds and signature."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ from mawl.records.definitions import (
     flag,
     listing,
     rate,
+    seconds,
     share,
     text,
     unitless,
-    words,
 )
 from mawl.records.model.node import Direction
 from mawl.records.spec.program_options import Role
 
-ANSWERS = "docs/design/capacity.md, The answers"
-SLOWDOWN = "docs/design/capacity.md, Slowdown and its parts"
-INTERVAL = "docs/design/capacity.md, The interval"
-GUIDELINE = "docs/design/capacity.md, The guideline"
+ANSWERS = "docs/design/answer.md, The answer"
+SLOWDOWN = "docs/design/answer.md, The slowdown"
+PARTS = "docs/design/answer.md, Its parts"
+INTERVAL = "docs/design/answer.md, The range"
+REFERENCE = "docs/design/answer.md, Reference times"
+ALONE = "docs/design/answer.md, Times alone"
+GUIDELINE = "docs/design/answer.md, The guideline"
 VERDICT = "docs/design/verdict.md, The verdict"
 LOSSES = "docs/design/verdict.md, What a resource cost"
 EVIDENCE = "docs/design/verdict.md, Evidence"
@@ -43,57 +46,119 @@ Severity = Literal["invalid", "preliminary", "remark"]
 """What a finding makes of a run: not to be used, not to be published, or nothing (to be known)."""
 
 
-class PartFigures(msgspec.Struct, kw_only=True):
-    """The answer for compute or for storage."""
+class Parts(msgspec.Struct, kw_only=True):
+    """What W is the sum of: seconds of the jobs by what they did, over the reference time."""
 
-    answer: Annotated[AnswerWord, text("carried, not carried or not known.", ANSWERS)]
-    median: Annotated[
-        Number | None,
-        share("Median over jobs of the slowdown if only {words} had changed.", SLOWDOWN),
+    on_cpu: Annotated[Number | None, share("Of W, on a processor.", PARTS)]
+    run_queue: Annotated[Number | None, share("Of W, waiting for a processor.", PARTS)]
+    data: Annotated[Number | None, share("Of W, blocked in I/O of data.", PARTS)]
+    work: Annotated[Number | None, share("Of W, blocked in I/O of work.", PARTS)]
+    util: Annotated[Number | None, share("Of W, blocked in I/O of util.", PARTS)]
+    other: Annotated[
+        Number | None, share("Of W, in other waits: locks, sleep, page faults of mapped files.", PARTS)
     ]
-    low: Annotated[Number | None, share("Lower end of its 95 % interval.", INTERVAL)]
-    high: Annotated[Number | None, share("Upper end of its 95 % interval.", INTERVAL)]
-    reason: Annotated[str | None, text("Why the answer is not known.", ANSWERS)]
+    unknown: Annotated[Number | None, share("Of W, in jobs whose waits are not known.", PARTS)]
 
 
-class StoragePart(PartFigures, kw_only=True):
-    """The answer for storage, and the rate that it is about."""
-
-    asked_bytes_per_second: Annotated[
-        Number | None,
-        rate("Sustained rate at the device that the answer for the storage is about.", ANSWERS),
-    ]
+CostPart = Literal["processors", "data", "work", "util", "other"]
 
 
-class Slowdown(msgspec.Struct, kw_only=True):
-    """How much longer jobs took in the mix than alone."""
+class LargestCost(msgspec.Struct, frozen=True, kw_only=True):
+    """The part of W that a better system could take away, where it is largest."""
 
-    median: Annotated[
-        Number | None,
-        share("Median over jobs of real time in the mix over alone.", SLOWDOWN),
-    ]
-    low: Annotated[Number | None, share("Lower end of its 95 % interval.", INTERVAL)]
-    high: Annotated[Number | None, share("Upper end of its 95 % interval.", INTERVAL)]
-    p90: Annotated[Number | None, share("90th percentile over jobs.", SLOWDOWN)]
-    longest: Annotated[Number | None, share("The job with the largest slowdown.", SLOWDOWN)]
-    most: Annotated[
-        Number,
-        share(
-            "The bound of the median slowdown and of both of its parts: mawl's own unless mawl.toml has"
-            " another.",
-            ANSWERS,
+    part: Annotated[
+        CostPart,
+        text(
+            "processors (run_queue, and on_cpu beyond the 1 that a core of speed 1 takes), a role, or other.",
+            PARTS,
         ),
     ]
-    by_job: Annotated[
-        dict[
-            str,
-            Annotated[Number, share("Real time in the mix over alone of one job.", SLOWDOWN)],
-        ],
-        block(member="job"),
+    slowdown: Annotated[Number, share("What it is of W.", PARTS)]
+    direction: Annotated[
+        Direction | None,
+        text("read or write: the direction on whose calls jobs spent at least twice the time.", PARTS),
+    ] = None
+    place: Annotated[str | None, text("The directory of the role, where it is one.", PARTS)] = None
+
+
+class AnswerReference(msgspec.Struct, kw_only=True):
+    """The reference times that W is measured by."""
+
+    version: Annotated[int | None, count("The version of mawl's table of reference times.", REFERENCE)]
+    file: Annotated[str | None, text("The file of the user's that gives them.", REFERENCE)]
+    seconds: Annotated[Number | None, seconds("Reference time of the jobs of W together.", REFERENCE)]
+    covered_ratio: Annotated[
+        Number | None, share("Share of the real time of all jobs whose reference time is known.", REFERENCE)
     ]
-    jobs: Annotated[int, count("Jobs that count and have a time alone.", SLOWDOWN)]
-    counted: Annotated[int, count("Jobs that count.", SLOWDOWN)]
-    runs_alone: Annotated[int, count("Runs alone of the kind that has fewest.", INTERVAL)]
+    provisional: Annotated[
+        list[str], listing("Programs that changed since their times were measured.", REFERENCE)
+    ]
+    outside: Annotated[
+        list[str], listing("What sets the run apart from those it may be ranked with.", REFERENCE)
+    ]
+
+
+class Answer(msgspec.Struct, kw_only=True):
+    """Whether the system carries the load: W, the slowdown, within its bound."""
+
+    answer: Annotated[AnswerWord, text("carried, not carried or not known.", ANSWERS)]
+    carried: Annotated[bool | None, flag("The same: true, false, or null where it is not known.", ANSWERS)]
+    preliminary: Annotated[bool | None, flag("Whether the answer is not fit to be published.", ANSWERS)]
+    slowdown: Annotated[
+        Number | None, share("W: real time of the jobs together over their reference time.", SLOWDOWN)
+    ]
+    low: Annotated[Number | None, share("Lower end of its range.", INTERVAL)]
+    high: Annotated[Number | None, share("Upper end of its range.", INTERVAL)]
+    bound: Annotated[
+        Number, share("The bound of W: mawl's own, unless mawl.toml has another answer_bound.", ANSWERS)
+    ]
+    parts: Parts
+    largest_cost: Annotated[LargestCost | None, block("The largest part of W that can be taken away.", PARTS)]
+    reference: AnswerReference
+    delivered_cores: Annotated[
+        Number | None, unitless("Reference seconds of the jobs over the elapsed seconds.", SLOWDOWN)
+    ]
+    reason: Annotated[str | None, text("Why the answer is not known, or which jobs failed.", ANSWERS)]
+    reasons: Annotated[list[str], listing("The answer in sentences.", ANSWERS)]
+    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", ANSWERS)]
+
+
+class ProgramAlone(msgspec.Struct, frozen=True, kw_only=True):
+    """A program in the mix and alone on the same system."""
+
+    seconds: Annotated[Number, seconds("Real time of the middle run alone.", ALONE)]
+    runs: Annotated[int, count("Runs alone.", ALONE)]
+    spread_ratio: Annotated[
+        Number | None,
+        share("Longest less shortest run alone, over the middle one.", ALONE, absent="there is one run"),
+    ] = None
+    ratio: Annotated[
+        Number | None,
+        share("Mean real time in the mix over alone.", ALONE, absent="no job of it in the mix counts"),
+    ] = None
+
+
+class TimesAlone(msgspec.Struct, kw_only=True):
+    """How much longer jobs took in the mix than alone on the same system (--solo); it decides nothing."""
+
+    ratio: Annotated[
+        Number | None,
+        share(
+            "Real time in the mix of all jobs with a time alone, over these times.",
+            ALONE,
+            absent="no job counts",
+        ),
+    ]
+    age_seconds: Annotated[
+        Number | None,
+        seconds(
+            "From the oldest run alone to the start of this run.",
+            ALONE,
+            absent="folders of format 2.6 and before do not say it",
+        ),
+    ]
+    places: Annotated[list[str], listing("Storage of the roles in the runs alone, with caps.", ALONE)]
+    programs: Annotated[dict[str, ProgramAlone], block(member="program")]
 
 
 Standing = Literal["good", "warn", "below"]
@@ -115,25 +180,6 @@ class Guideline(msgspec.Struct, kw_only=True):
     core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", GUIDELINE)]
     standing: Annotated[Standing | None, text("good, warn or below.", GUIDELINE)]
     met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", GUIDELINE)]
-
-
-class Capacity(msgspec.Struct, kw_only=True):
-    """Whether the system carries the load."""
-
-    answer: Annotated[
-        AnswerWord, text("carried, not carried or not known: jobs, compute and storage.", ANSWERS)
-    ]
-    carried: Annotated[bool | None, flag("The same: true, false, or null where it is not known.", ANSWERS)]
-    preliminary: Annotated[
-        bool | None,
-        flag("Whether the active phase is too short for an answer that can be published.", ANSWERS),
-    ]
-    compute: Annotated[PartFigures, words(words="CPU time and run queue")]
-    storage: Annotated[StoragePart, words(words="I/O of data, work and util")]
-    slowdown: Slowdown
-    guideline: Guideline
-    reasons: Annotated[list[str], listing("A sentence for each part of the answer.", ANSWERS)]
-    next_step: Annotated[str | None, text("The one thing to do where the answer is not known.", ANSWERS)]
 
 
 class Shares(msgspec.Struct, kw_only=True):

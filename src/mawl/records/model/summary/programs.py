@@ -24,8 +24,6 @@ from mawl.records.definitions import (
     words,
 )
 
-SLOWDOWN = "docs/design/capacity.md, Slowdown and its parts"
-
 
 class RealTimes(msgspec.Struct, kw_only=True):
     """Real times of the jobs of a program that count."""
@@ -75,14 +73,6 @@ class ProgramFigures(msgspec.Struct, kw_only=True):
         Number | None, size("Sum of the jobs' application bytes written.", COUNTED)
     ]
     memory_bytes: Annotated[Number | None, size("Largest memory of a job that counts.", MEMORY)]
-    slowdown: Annotated[
-        Number | None,
-        share(
-            "Median of a job's real time in the mix over alone.",
-            SLOWDOWN,
-            absent="the program was not run alone on this system (mawl run --solo)",
-        ),
-    ]
     joules_per_job: Annotated[
         Number | None,
         joules(

@@ -25,13 +25,16 @@ from mawl.records.model.summary.compression import IN_A_RUN, CompressibilityFigu
 from mawl.records.model.summary.host import ENERGY_PAGE, Energy, Host
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.judgement import (
+    ALONE,
     SMT_MODE,
     VERDICT,
-    Capacity,
+    Answer,
+    Guideline,
     Limit,
     SignatureFigure,
     Smt,
     ThresholdUsed,
+    TimesAlone,
     Validity,
 )
 from mawl.records.model.summary.programs import QUEUE_PAGE, ProgramFigures, Queue
@@ -194,9 +197,21 @@ class Summary(msgspec.Struct, kw_only=True):
             null_answers=True,
         ),
     ]
-    capacity: Annotated[
-        Capacity | None, block(absent="the summary alone does not judge; mawl report does")
+    answer: Annotated[Answer | None, block(absent="the summary alone does not judge; mawl report does")] = (
+        None
+    )
+    guideline: Annotated[
+        Guideline | None, block(absent="the summary alone does not judge; mawl report does")
     ] = None
+    times_alone: Annotated[
+        TimesAlone | None,
+        block(
+            "Jobs in the mix and alone on the same system.",
+            ALONE,
+            absent="no program was run alone (mawl run --solo)",
+            null_answers=True,
+        ),
+    ]
     limit: Annotated[
         Limit | None,
         block(
@@ -229,6 +244,7 @@ class Summary(msgspec.Struct, kw_only=True):
 class Judged(Summary, kw_only=True):
     """A summary with its judgement (``judged``)."""
 
-    capacity: Capacity
+    answer: Answer
+    guideline: Guideline
     validity: Validity
     thresholds: list[ThresholdUsed]

@@ -6,19 +6,19 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.capacity.answers import probe_guidelines
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import probe_guidelines
 from mawl.records.model.probe import ProbeTest
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 from tests.fakes.views import plain
 
 
 def judged(*tests: ProbeTest, cores: float | None = 2.0) -> dict[str, Any]:
-    return plain(probe_guidelines(probe(target("x", list(tests)), cores=cores), CapacityBounds())["x"])
+    return plain(probe_guidelines(probe(target("x", list(tests)), cores=cores), AnswerBounds())["x"])
 
 
 def test_rates_are_per_core_and_of_as_many_streams_as_cores() -> None:
-    found = plain(probe_guidelines(probe(disk()), CapacityBounds())["data"])
+    found = plain(probe_guidelines(probe(disk()), AnswerBounds())["data"])
     assert found["read_bytes_per_second_per_core"] == 200 * MB
     assert found["write_bytes_per_second_per_core"] == 100 * MB
     assert found["read_test"] == "sequential read, 256 KiB, 2 streams, direct"
@@ -43,7 +43,7 @@ def test_the_lower_of_both_stands_between_the_bounds(
 
 
 def test_other_bounds_are_the_runs() -> None:
-    strict = CapacityBounds(warn_bytes_per_second_per_core=300e6, good_bytes_per_second_per_core=400e6)
+    strict = AnswerBounds(warn_bytes_per_second_per_core=300e6, good_bytes_per_second_per_core=400e6)
     found = plain(probe_guidelines(probe(disk()), strict)["data"])
     assert (found["standing"], found["warn_bytes_per_second_per_core"]) == ("below", 300e6)
 

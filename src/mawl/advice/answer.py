@@ -1,0 +1,500 @@
+"""The answer: whether W, the real time of the jobs over their reference time, is within its bound.
+
+One function decides for one run and for several (``decide``); what it needs is W with its range, and what can
+have spoiled it on one side only (docs/design/answer.md).
+"""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+from math import exp, log, sqrt
+from typing import Literal
+
+import msgspec
+
+from mawl.advice.next_step import Lack, next_step
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
+from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
+from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.missing import Missing
+from mawl.figures.open_jobs import CUT, bad_sentence, failed
+from mawl.figures.recordings import NO_JOBS
+from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums
+from mawl.figures.statistics import quantile
+from mawl.figures.view import RunView
+from mawl.importers.formats.text import one_line
+from mawl.plan.reference_times import LEAST_SCALE, MOST_SCALE, reference_times
+from mawl.records.model.node import Direction
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import (
+    Answer,
+    AnswerReference,
+    AnswerWord,
+    CostPart,
+    LargestCost,
+    Parts,
+)
+from mawl.records.model.summary.summary import Summary
+from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.spec.program_options import ROLES, Options, Role
+from mawl.records.spec.run_spec import DEFAULT_SEED
+
+LEAST_DIRECTION_RATIO = value_of("answer.least_direction_ratio")
+LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
+PUBLISHABLE_SECONDS = value_of("answer.publishable_active_seconds")
+ASSUMED_RANGE_RATIO = value_of("answer.assumed_range_ratio")
+TAIL = value_of("comparison.level") / 2.0
+FEWEST_RUNS = count_of("qualification.fewest_runs")
+
+IMPORTED = "imported files have no reference times, because other programs ran"
+SIMULATED = "the simulated run has no reference times, because the run it began with has none"
+ONLY_TIMES = "the run only times programs alone (mawl run --solo)"
+OF_OLD = "the run is of format {version}, before reference times: its answer was of the old definition"
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """A ratio with its range."""
+
+    middle: float
+    low: float
+    high: float
+    assumed: bool = False
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def words(self) -> str:
+        """``1.47 to 1.78``, with the reason where the range is assumed."""
+        text = f"{format_ratio(self.low)} to {format_ratio(self.high)}"
+        return f"{text}, assumed" if self.assumed else text
+
+
+def interval_of(values: Sequence[float]) -> Interval | None:
+    """The geometric mean of runs with its 95 % interval (Student on logarithms); None without runs.
+
+    Fewer than three runs have an assumed range.
+    """
+    if not values:
+        return None
+    logs = [log(value) for value in values]
+    middle = statistics.fmean(logs)
+    if len(values) < FEWEST_RUNS:
+        half = log(1.0 + ASSUMED_RANGE_RATIO)
+    else:
+        half = quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
+    assumed = len(values) < FEWEST_RUNS
+    return Interval(middle=exp(middle), low=exp(middle - half), high=exp(middle + half), assumed=assumed)
+
+
+class Disturbance(msgspec.Struct, frozen=True, kw_only=True):
+    """Other programs, which can only raise W: ``most`` is what they may have made of it; None: not known."""
+
+    kind: Literal["processors", "devices"]
+    reason: str
+    lack: Lack
+    most: float | None
+
+
+class AnswerEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """What the answer rests on.
+
+    ``failed`` says which jobs failed, ``stopped`` why not all of the load ran, ``unknown`` why there is no W;
+    ``lowered`` is what can only have lowered W.
+    """
+
+    slowdown: Interval | None
+    bound: float
+    failed: str | None = None
+    stopped: str | None = None
+    unknown: tuple[str, Lack] | None = None
+    raised: Sequence[Disturbance] = ()
+    lowered: tuple[str, Lack] | None = None
+
+
+class Decision(msgspec.Struct, frozen=True, kw_only=True):
+    """The answer; ``reason`` says why it is not known, or which jobs failed, ``lack`` what is missing."""
+
+    answer: AnswerWord
+    reason: str | None = None
+    lack: Lack = ""
+
+
+def decide(evidence: AnswerEvidence) -> Decision:
+    """YES or NO only where the whole range of W lies on one side of the bound that nothing spoils."""
+    found, bound = evidence.slowdown, evidence.bound
+    if evidence.failed is not None:
+        return Decision(answer="not carried", reason=evidence.failed)
+    if evidence.stopped is not None:
+        return Decision(answer="not known", reason=evidence.stopped, lack="stopped")
+    if found is None:
+        reason, lack = evidence.unknown or ("no job has a reference time", "reference")
+        return Decision(answer="not known", reason=reason, lack=lack)
+    if found.low > bound:
+        parts = [one.most for one in evidence.raised]
+        known = [part for part in parts if part is not None]
+        if not evidence.raised or (len(known) == len(parts) and found.low - sum(known) > bound):
+            return Decision(answer="not carried")
+        first = evidence.raised[0]
+        reason = f"{first.reason}, which may have raised it above the bound"
+        return Decision(answer="not known", reason=reason, lack=first.lack)
+    if found.high <= bound:
+        if evidence.lowered is None:
+            return Decision(answer="carried")
+        return Decision(answer="not known", reason=evidence.lowered[0], lack=evidence.lowered[1])
+    first_raised = next(iter(evidence.raised), None)
+    lack = "spread" if first_raised is None else first_raised.lack
+    beside = "" if first_raised is None else f", and {first_raised.reason}"
+    reason = f"the bound {format_ratio(bound)} lies in the range {found.words()}{beside}"
+    return Decision(answer="not known", reason=reason, lack=lack)
+
+
+def raised_by(view: RunView, parts: dict[str, float] | None, core_speed: float = 1.0) -> list[Disturbance]:
+    """What other programs may have added to the W of a run: at processors, and at the devices of the roles.
+
+    Of the processors: the run queue, and CPU time beyond the reference time on a core of ``core_speed``,
+    since caches and hardware threads are shared.
+    """
+    found = []
+    ratio = foreign_cpu_ratio(view)
+    if ratio is not None and ratio > MOST_FOREIGN_RATIO:
+        reason = f"other programs used {format_percent(ratio)} of the processors"
+        most = None if parts is None else parts["run_queue"] + max(parts["on_cpu"] - 1.0 / core_speed, 0.0)
+        found.append(Disturbance(kind="processors", reason=reason, lack="others", most=most))
+    said = foreign_bytes(view.summary)
+    if said is not None:
+        most = None if parts is None else sum(parts[role] for role in ROLES)
+        found.append(Disturbance(kind="devices", reason=said, lack="others", most=most))
+    return found
+
+
+def lowered_by(summary: Summary) -> tuple[str, Lack] | None:
+    """Why a run may have been faster than the storage can do: a cache served bytes, or it was short."""
+    return served_by_cache(summary) or short(summary.time.active_seconds)
+
+
+VERB_OF_WAY = {"read": "read", "write": "written"}
+
+
+def served_by_cache(summary: Summary) -> tuple[str, Lack] | None:
+    """Which direction did not reach a device with enough of its bytes; None where each did."""
+    io = summary.io
+    moved = {way: getattr(io.application, f"{name}_bytes") for way, name in VERB_OF_WAY.items()}
+    if None in moved.values():
+        return "how many bytes the programs moved is not known", "reach"
+    whole = sum(moved.values())
+    if not whole:
+        return "the programs moved no bytes", "reach"
+    for way, name in VERB_OF_WAY.items():
+        if moved[way] < LEAST_DIRECTION_RATIO * whole:
+            continue
+        reach = getattr(io.reach, f"{way}_ratio")
+        if reach is None:
+            return f"how many of the bytes {name} reached a device is not known", "reach"
+        if reach < REACHES_STORAGE_RATIO:
+            needed = format_percent(REACHES_STORAGE_RATIO)
+            return (
+                f"only {format_percent(reach)} of the bytes {name} reached a device ({needed} required)",
+                "reach",
+            )
+    return None
+
+
+def short(active: float | None) -> tuple[str, Lack] | None:
+    """Why an active phase of so many seconds says too little of the storage."""
+    if active is not None and active >= LEAST_ACTIVE_SECONDS:
+        return None
+    lasted = "of unknown length" if active is None else f"only {format_seconds(active)} long"
+    return f"the active phase is {lasted} ({format_seconds(LEAST_ACTIVE_SECONDS)} required)", "duration"
+
+
+def preliminary_scale(facts: RunFacts) -> str | None:
+    """Why an answer at this scale is not fit to be published; None where it is."""
+    scale = facts.workload.scale
+    measured = reference_times().knots[0].programs
+    if scale is None or not any(job.program in measured for job in facts.planned_jobs):
+        return None
+    if scale < LEAST_SCALE:
+        shown = format_plain(scale)
+        return f"scale {shown} is below quick ({LEAST_SCALE:g}), where jobs ask less of the storage"
+    if scale > MOST_SCALE:
+        return f"at scale {format_plain(scale)} the reference times are extrapolated (above {MOST_SCALE:g})"
+    return None
+
+
+def reference_block(facts: RunFacts, sums: JobSums, missing: Missing) -> AnswerReference:
+    """``answer.reference``: which reference times W is measured by."""
+    found = facts.reference
+    missing |= {
+        "answer.reference.version": "the reference times are of a file, or there are none",
+        "answer.reference.file": "the reference times are mawl's own, or there are none",
+        "answer.reference.covered_ratio": "no job has a real time",
+        "answer.reference.seconds": "no job has a reference time",
+    }
+    return AnswerReference(
+        version=None if found is None else found.version,
+        file=None if found is None else found.file,
+        seconds=sums.reference or None,
+        covered_ratio=sums.covered / sums.real if sums.real else None,
+        provisional=[] if found is None else found.provisional,
+        outside=outside_of(facts),
+    )
+
+
+def outside_of(facts: RunFacts) -> list[str]:
+    """What sets a run apart from those it may be ranked with: its own reference times, seed, options."""
+    found = other_options(facts)
+    if facts.workload.seed not in (None, DEFAULT_SEED):
+        found = [f"seed {facts.workload.seed}", *found]
+    if facts.reference is not None and facts.reference.file is not None:
+        found = [f"reference times of {facts.reference.file}", *found]
+    return found
+
+
+def other_options(facts: RunFacts) -> list[str]:
+    """The options of programs that are not the default, which the reference times are of."""
+    used = facts.workload.options
+    if used is None:
+        return []
+    usual = msgspec.structs.asdict(Options())
+    return [f"{name} {value}" for name, value in msgspec.structs.asdict(used).items() if value != usual[name]]
+
+
+def largest_cost(
+    parts: dict[str, float], summaries: Sequence[Summary], facts: RunFacts
+) -> LargestCost | None:
+    """The part of W that a better system could take away, where it is largest; None where there is none."""
+    costs: dict[CostPart, float] = {
+        "processors": max(parts["on_cpu"] - 1.0, 0.0) + parts["run_queue"],
+        "other": parts["other"],
+    }
+    costs |= {role: parts[role] for role in ROLES}
+    name = max(costs, key=lambda one: costs[one])
+    if not costs[name]:
+        return None
+    cost = LargestCost(part=name, slowdown=costs[name])
+    role = next((one for one in ROLES if one == name), None)
+    if role is None:
+        return cost
+    return msgspec.structs.replace(
+        cost, direction=direction_of(summaries, role), place=directory_of(facts, role)
+    )
+
+
+def direction_of(summaries: Sequence[Summary], role: Role) -> Direction | None:
+    """The direction on whose calls jobs spent at least twice the time of the other; None where neither."""
+    spent = {"read": 0.0, "write": 0.0}
+    for summary in summaries:
+        by_role = summary.io.by_role
+        if by_role is None:
+            return None
+        block = by_role[role]
+        spent["read"] += block.reads * (block.read_latency_seconds.mean or 0.0)
+        spent["write"] += block.writes * (block.write_latency_seconds.mean or 0.0)
+        spent["write"] += block.syncs * (block.sync_latency_seconds.mean or 0.0)
+    factor = value_of("qualification.least_direction_ratio")
+    if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
+        return "read"
+    return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
+
+
+def directory_of(facts: RunFacts, role: Role) -> str | None:
+    """The directory of a role; None where it has several."""
+    places = sorted({volume.directory for volume in facts.volumes if volume.role == role})
+    return places[0] if len(places) == 1 else None
+
+
+LONGEST_PLACE = 60
+"""Characters of a directory in a sentence; the figures have all of it."""
+
+
+def cost_words(cost: LargestCost) -> str:
+    """``work writes on /mnt/b, 0.40 of it``."""
+    way = {"read": " reads", "write": " writes", None: ""}[cost.direction]
+    place = "" if cost.place is None else f" on {shortened(one_line(cost.place))}"
+    return f"{PART_WORDS.get(cost.part, cost.part)}{way}{place}, {format_ratio(cost.slowdown)} of it"
+
+
+def shortened(text: str) -> str:
+    """The end of a long path."""
+    return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"
+
+
+PART_WORDS = {
+    "on_cpu": "on processors",
+    "run_queue": "waiting for processors",
+    "data": "data",
+    "work": "work",
+    "util": "util",
+    "other": "other waits",
+    "unknown": "not known",
+}
+
+
+def parts_words(parts: Mapping[str, float]) -> str:
+    """``on processors 1.05, work 0.40``: what W is the sum of, without what reads 0.00."""
+    shown = {PART_WORDS[name]: format_ratio(value) for name, value in parts.items()}
+    return ", ".join(f"{name} {value}" for name, value in shown.items() if value != format_ratio(0.0))
+
+
+WORDS: dict[AnswerWord, Literal["YES", "NO", "NOT KNOWN"]] = {
+    "carried": "YES",
+    "not carried": "NO",
+    "not known": "NOT KNOWN",
+}
+
+
+def took_words(sessions: int, slowdown: float, bound: float, file: str | None = None) -> str:
+    """``20 sessions took 1.62 times mawl's reference time``; with three decimals next to the bound."""
+    whose = "mawl's reference time" if file is None else f"the reference time of {file}"
+    return f"{counted_noun(sessions, 'session')} took {times_words(slowdown, bound)} times {whose}"
+
+
+def times_words(slowdown: float, bound: float) -> str:
+    """With two decimals; with three where it would read like the bound, and is not."""
+    text = f"{slowdown:.2f}"
+    return f"{slowdown:.3f}" if text == f"{bound:.2f}" else text
+
+
+def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
+    """``answer`` of the summary of one run."""
+    facts, summary = reading.facts, reading.summary
+    sums = job_sums(reading.jobs, facts)
+    interval = None if sums.slowdown is None else interval_of([sums.slowdown])
+    parts = sums.slowdown_parts
+    jobs_failed, stopped = _whether_jobs_finished(reading)
+    evidence = AnswerEvidence(
+        slowdown=interval,
+        bound=bound,
+        failed=jobs_failed,
+        stopped=stopped,
+        unknown=_why_no_slowdown(facts, sums),
+        raised=raised_by(reading, parts),
+        lowered=lowered_by(summary),
+    )
+    decision = decide(evidence)
+    lack = decision.lack
+    if facts.kind == "imported" and (summary.jobs.counted or decision.answer == "not known"):
+        lack = "imported"  # some jobs may have failed; the logs of the others are a load all the same
+    cost = None if parts is None else largest_cost(parts, [summary], facts)
+    elapsed = summary.time.elapsed_seconds
+    _reasons_of_missing(evidence, decision, sums, missing)
+    why = _why_preliminary(summary, facts)
+    settled = decision.answer != "not known" and jobs_failed is None
+    return Answer(
+        answer=decision.answer,
+        carried={"carried": True, "not carried": False, "not known": None}[decision.answer],
+        preliminary=bool(why) if settled else None,
+        slowdown=sums.slowdown,
+        low=None if interval is None else interval.low,
+        high=None if interval is None else interval.high,
+        bound=bound,
+        parts=Parts(**(dict.fromkeys(Parts.__struct_fields__) if parts is None else parts)),
+        largest_cost=cost,
+        reference=reference_block(facts, sums, missing),
+        delivered_cores=sums.reference / elapsed if sums.slowdown is not None and elapsed else None,
+        reason=decision.reason,
+        reasons=_sentences(reading, evidence, decision, cost, why if settled else []),
+        next_step=next_step(reading, lack),
+    )
+
+
+def _sentences(
+    reading: RunView,
+    evidence: AnswerEvidence,
+    decision: Decision,
+    cost: LargestCost | None,
+    why: Sequence[str],
+) -> list[str]:
+    facts, found = reading.facts, evidence.slowdown
+    file = None if facts.reference is None else facts.reference.file
+    sentences = [] if evidence.failed is None else [evidence.failed]
+    if found is not None:
+        took = took_words(facts.workload.sessions, found.middle, evidence.bound, file)
+        sentences.append(f"{took} ({found.words()}; bound {format_ratio(evidence.bound)})")
+    if cost is not None:
+        sentences.append(f"largest cost: {cost_words(cost)}")
+    sentences += [] if decision.reason in (None, evidence.failed) else [decision.reason]
+    sentences += [f"preliminary: {'; '.join(why)}"] if why else []
+    if options := other_options(facts):
+        sentences.append(f"reference times are of other options than {', '.join(options)}")
+    return [*sentences, *([] if facts.reference is None else facts.reference.remarks)]
+
+
+def _why_preliminary(summary: Summary, facts: RunFacts) -> list[str]:
+    active = summary.time.active_seconds
+    lasted = "of unknown length" if active is None else f"{format_seconds(active)} long"
+    provisional = [] if facts.reference is None else facts.reference.provisional
+    scale = preliminary_scale(facts)
+    return [
+        *([] if scale is None else [scale]),
+        *([f"provisional reference times of {', '.join(provisional)}"] if provisional else []),
+        *(
+            [f"the active phase is {lasted}, and {PUBLISHABLE_SECONDS / 60:g} min are needed"]
+            if active is None or active < PUBLISHABLE_SECONDS
+            else []
+        ),
+    ]
+
+
+def _why_no_slowdown(facts: RunFacts, sums: JobSums) -> tuple[str, Lack]:
+    if facts.kind == "imported":
+        return IMPORTED, "imported"
+    if facts.reference is None and facts.kind == "simulated":
+        return SIMULATED, "reference"
+    if facts.reference is None:
+        return OF_OLD.format(version=facts.format_version), "reference"
+    if facts.reference.version is None and facts.reference.file is None:
+        return ONLY_TIMES, ""
+    if not sums.real:
+        return "no job finished with a right answer", "stopped"
+    return (
+        f"reference times are known for {format_percent(sums.covered / sums.real)} of the real time of "
+        f"the jobs ({format_percent(LEAST_COVERED_RATIO)} required)",
+        "reference",
+    )
+
+
+def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
+    """Which jobs failed, and why not all of the load ran; None twice where every job finished.
+
+    Of a run that was killed or interrupted, or goes on, only a job that failed says something: jobs that were
+    lost or stopped with the run, or never started, say nothing about the system.
+    """
+    jobs, planned = reading.summary.jobs, reading.facts.workload.jobs
+    whole = max(jobs.total, planned)
+    if reading.facts.outcome in CUT:
+        bad = sum(getattr(jobs.left_out, name) for name in ("wrong_answer", "failed", "timed_out"))
+        ended = f"{jobs.finished} of {whole} jobs finished"
+        running = reading.facts.outcome == "running"
+        stopped = f"the run goes on: {ended} so far" if running else f"the run did not go through: {ended}"
+        broken = [job for job in reading.jobs if failed(job)]
+        return (bad_sentence(broken, whole, bad) if bad else None), stopped
+    if not jobs.total and reading.facts.kind == "imported":
+        return None, NO_JOBS
+    bad = whole - jobs.counted
+    if bad and reading.facts.kind == "imported":
+        return f"{bad} of {jobs.total} imported jobs failed or are cut short", None
+    return (bad_sentence(reading.jobs, whole, bad) if bad else None), None
+
+
+def _reasons_of_missing(
+    evidence: AnswerEvidence, decision: Decision, sums: JobSums, missing: Missing
+) -> None:
+    unknown = (evidence.unknown or ("", ""))[0]
+    waits = (
+        unknown
+        if sums.slowdown is None
+        else "the waits of more than a twentieth of the real time are not known"
+    )
+    missing |= {f"answer.{name}": unknown for name in ("slowdown", "low", "high", "delivered_cores")}
+    missing |= {f"answer.parts.{name}": waits for name in Parts.__struct_fields__}
+    missing |= {
+        "answer.largest_cost": waits if sums.slowdown_parts is None else "no part of W can be taken away",
+        "answer.largest_cost.direction": "it is no role, or reads and writes cost alike",
+        "answer.largest_cost.place": "it is no role, or the role has several directories",
+        "answer.carried": decision.reason or "nothing to explain",
+        "answer.reason": "nothing to explain",
+        "answer.preliminary": "there is no answer, or a failed job gave it",
+        "answer.next_step": "no answer lacks anything that another run would give",
+    }

@@ -1,0 +1,183 @@
+"""SAS's guideline for storage: throughput per core and file system beside two bounds; it decides nothing."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+import msgspec
+
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.validity.host import foreign_bytes
+from mawl.base.units import format_rate
+from mawl.figures.demand import by_streams, figures_of, targets_of, words_of
+from mawl.figures.missing import Missing
+from mawl.figures.view import RunView
+from mawl.records.definitions import flag, rate, text
+from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
+from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.judgement import Guideline, Limit, Standing
+
+PAGE = "docs/design/probe.md, The guideline"
+PER_CORE = "sustained_bytes_per_second_per_core"
+NOT_ASKED = (
+    "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
+    "can do (mawl probe)"
+)
+NOT_ITS_STORAGE = (
+    "the storage did not limit this run, and no target of the probe holds one of its roles (same node, same "
+    "devices, same size)"
+)
+
+
+def guideline_of(
+    reading: RunView, limit: Limit | None, probe: Probe | None, bounds: AnswerBounds, missing: Missing
+) -> Guideline:
+    """``guideline``: throughput per core beside the two bounds; it decides nothing.
+
+    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by a
+    run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
+    more than a tenth of the bytes (``foreign_bytes``) the run has none.
+    """
+    rates = _probed_rates(probe, reading.facts, bounds)
+    value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
+    standing: Standing | None = None
+    basis: Literal["probe", "run"] | None = None
+    if rates:
+        basis = "probe"
+    else:
+        others = foreign_bytes(reading.summary)
+        value = None if others else value
+        if limit is not None and limit.verdict == "storage":
+            basis = "run"
+        why = others or _why_not_judged(probe)
+        missing |= {f"guideline.{name}": why for name in ("basis", "standing", "met")}
+    if value is None:
+        basis = None
+        reason = foreign_bytes(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
+        missing |= {
+            f"guideline.{name}": reason for name in ("bytes_per_second_per_core", "basis", "standing", "met")
+        }
+    elif basis is not None:
+        standing = standing_of(value, bounds)
+    missing["guideline.core_basis"] = "the nodes' cores are not known in one basis"
+    bases = {node.core_basis for node in reading.facts.nodes}
+    return Guideline(
+        bytes_per_second_per_core=value,
+        basis=basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        core_basis=bases.pop() if len(bases) == 1 else None,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+    )
+
+
+def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
+    """Met, not met, or why it is not judged."""
+    value = guideline.bytes_per_second_per_core
+    if value is None:
+        return f"not known: {missing['guideline.met']}"
+    bounds = (
+        f"{format_rate(guideline.warn_bytes_per_second_per_core)} (good: "
+        f"{format_rate(guideline.good_bytes_per_second_per_core)})"
+    )
+    source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline.basis]
+    sentence = f"{source} {format_rate(value)} per {guideline.core_basis or 'core'}"
+    if guideline.met is None:
+        why = missing["guideline.met"]
+        why = "use mawl probe" if why == NOT_ASKED else why
+        return f"{bounds}: not judged: {sentence}; {why}"
+    return f"{bounds}: {'met' if guideline.met else 'not met'}: {sentence}"
+
+
+def _why_not_judged(probe: Probe | None) -> str:
+    if probe is None:
+        return NOT_ASKED
+    return NOT_ITS_STORAGE
+
+
+def standing_of(bytes_per_second_per_core: float, bounds: AnswerBounds) -> Standing:
+    if bytes_per_second_per_core >= bounds.good_bytes_per_second_per_core:
+        return "good"
+    return "warn" if bytes_per_second_per_core >= bounds.warn_bytes_per_second_per_core else "below"
+
+
+class TargetGuideline(msgspec.Struct, frozen=True, kw_only=True):
+    """The guideline of one target of a probe: what was read and written for each core, and by which tests."""
+
+    core_basis: Annotated[str | None, text("What counts as a core.", PAGE)]
+    warn_bytes_per_second_per_core: Annotated[float, rate("Below this bound the guideline is not met.", PAGE)]
+    good_bytes_per_second_per_core: Annotated[float, rate("From this bound on the rate is good.", PAGE)]
+    standing: Annotated[
+        Standing | None, text("How the lower of both rates compares with the bounds.", PAGE)
+    ] = None
+    met: Annotated[bool | None, flag("Whether the lower of both rates reaches the lower bound.", PAGE)] = None
+    reason: Annotated[str | None, text("Why it cannot be judged.", PAGE)] = None
+    read_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential reads at 256 KiB, over the cores.", PAGE)
+    ] = None
+    read_test: Annotated[str | None, text("The test that measured the reads.", PAGE)] = None
+    write_bytes_per_second_per_core: Annotated[
+        float | None, rate("Sequential writes at 256 KiB, over the cores.", PAGE)
+    ] = None
+    write_test: Annotated[str | None, text("The test that measured the writes.", PAGE)] = None
+
+    @property
+    def lowest(self) -> float | None:
+        """The lower of both rates, which decides; None where one is not known."""
+        read, write = self.read_bytes_per_second_per_core, self.write_bytes_per_second_per_core
+        return None if read is None or write is None else min(read, write)
+
+
+def probe_guidelines(probe: Probe, bounds: AnswerBounds) -> dict[str, TargetGuideline]:
+    """The guideline for each target of a probe, by its name; one that cannot be judged has a ``reason``.
+
+    Sequential rates at 256 KiB, for which the guideline is meant, by as many streams as cores (or nearest),
+    over the cores, reading and writing each; the lower of both decides (docs/design/probe.md).
+    """
+    return {target.name: _target_guideline(target, probe, bounds) for target in probe.targets}
+
+
+def _probed_rates(probe: Probe | None, facts: RunFacts, bounds: AnswerBounds) -> list[float]:
+    """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
+    if probe is None:
+        return []
+    used = {target.name for volume in facts.volumes for target in targets_of(volume, probe.targets)}
+    lowest = [one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used]
+    known = [rate for rate in lowest if rate is not None]
+    return known if len(known) == len(lowest) else []
+
+
+def _target_guideline(target: ProbeTarget, probe: Probe, bounds: AnswerBounds) -> TargetGuideline:
+    cores = probe.physical_cores
+    (read, read_test), (write, write_test) = (_rate_per_core(target, way, cores) for way in ("read", "write"))
+    reason = None if cores else "the cores of the node that probed are not known"
+    lacking = next((way for way, rate in (("read", read), ("write", write)) if rate is None), None)
+    if lacking is not None and reason is None:
+        reason = f"it has no sequential {lacking} test of 256 KiB with figures"
+    standing = None if read is None or write is None else standing_of(min(read, write), bounds)
+    return TargetGuideline(
+        core_basis=probe.core_basis,
+        warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
+        good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
+        standing=standing,
+        met=None if standing is None else standing != "below",
+        reason=reason,
+        read_bytes_per_second_per_core=read,
+        read_test=read_test,
+        write_bytes_per_second_per_core=write,
+        write_test=write_test,
+    )
+
+
+def _rate_per_core(
+    target: ProbeTarget, direction: str, cores: float | None
+) -> tuple[float | None, str | None]:
+    """The rate per core one way, and the test that found it."""
+    streams = max(round(cores), 1) if cores else 1
+    test = by_streams(target, direction, "sequential", PAPERS_REQUEST_BYTES, streams) if cores else None
+    # Another request size is another figure, and not the guideline's.
+    if test is None or cores is None or test.request_bytes != PAPERS_REQUEST_BYTES:
+        return None, None
+    figures = figures_of(test, direction)
+    return figures.bytes_per_second / cores if figures else None, words_of(test)

@@ -1,0 +1,137 @@
+"""W, the slowdown: real time of the jobs of a run over their reference time, and what it is made of.
+
+Response time over service requirement, as in queueing theory, with a requirement that no system under test
+can change (docs/design/answer.md).  Times alone are for information.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+import msgspec
+
+from mawl.figures.missing import counted
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import Waits
+from mawl.records.model.run import Alone, RunFacts
+from mawl.records.model.summary.judgement import ProgramAlone, TimesAlone
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
+
+LEAST_COVERED_RATIO = value_of("answer.least_covered_ratio")
+PARTS = ("on_cpu", "run_queue", *ROLES, "other")
+
+
+class JobSums(msgspec.Struct, frozen=True, kw_only=True):
+    """Sums in seconds over the jobs of a run that count.
+
+    ``real`` is of all of them, ``covered`` and ``reference`` of those whose reference time is known;
+    ``parts`` says what the jobs with known waits among these did, by name (``PARTS``).
+    """
+
+    real: float
+    covered: float
+    reference: float
+    parts: Mapping[str, float]
+
+    @property
+    def slowdown(self) -> float | None:
+        """W; None where the reference time of more than a twentieth of the real time is not known."""
+        if not self.reference or not self.covered or self.covered < LEAST_COVERED_RATIO * self.real:
+            return None
+        return self.covered / self.reference
+
+    @property
+    def slowdown_parts(self) -> dict[str, float] | None:
+        """The parts of W by name, with ``unknown``; None where more than a twentieth of W is that."""
+        known = sum(self.parts.values())
+        if self.slowdown is None or known < LEAST_COVERED_RATIO * self.covered:
+            return None
+        found = {name: seconds / self.reference for name, seconds in self.parts.items()}
+        return found | {"unknown": max(self.covered - known, 0.0) / self.reference}
+
+
+def reference_seconds_of(facts: RunFacts) -> dict[str, float]:
+    """Reference times by job, as far as they are known."""
+    return {job.job: job.reference_seconds for job in facts.planned_jobs if job.reference_seconds is not None}
+
+
+def job_sums(jobs: Iterable[JobRecord], facts: RunFacts) -> JobSums:
+    """The sums of a run's jobs."""
+    reference = reference_seconds_of(facts)
+    real = covered = whole = 0.0
+    parts = dict.fromkeys(PARTS, 0.0)
+    for job in counted(jobs):
+        seconds = job.usage.real_time_seconds
+        if seconds is None:
+            continue
+        real += seconds
+        if job.job not in reference:
+            continue
+        covered += seconds
+        whole += reference[job.job]
+        for name, part in (_parts_of(seconds, job.waits) or {}).items():
+            parts[name] += part
+    return JobSums(real=real, covered=covered, reference=whole, parts=parts)
+
+
+def pooled(runs: Sequence[JobSums]) -> JobSums:
+    """The sums over several runs."""
+    return JobSums(
+        real=sum(run.real for run in runs),
+        covered=sum(run.covered for run in runs),
+        reference=sum(run.reference for run in runs),
+        parts={name: sum(run.parts[name] for run in runs) for name in PARTS},
+    )
+
+
+def _parts_of(real: float, waits: Waits) -> dict[str, float] | None:
+    """A job's real time by what it did; None where CPU time, run queue or blocked time by role is not known.
+
+    Where several threads make the sum larger than real time, all parts shrink alike.
+    """
+    found: dict[str, float | None] = {
+        "on_cpu": waits.on_cpu_seconds,
+        "run_queue": waits.run_queue_seconds,
+        **{role: getattr(waits, f"blocked_{role}_seconds") for role in ROLES},
+    }
+    known = {name: value for name, value in found.items() if value is not None}
+    if len(known) < len(found) or real <= 0.0:
+        return None
+    other = waits.blocked_other_seconds or 0.0
+    whole = sum(known.values())
+    shrink = real / (whole + other) if whole + other > real else 1.0
+    parts = {name: value * shrink for name, value in known.items()}
+    return parts | {"other": max(real - sum(parts.values()), 0.0)}
+
+
+def times_alone_of(jobs: Sequence[JobRecord], facts: RunFacts) -> TimesAlone | None:
+    """``times_alone`` of a summary; None where no program was run alone."""
+    if not facts.alone:
+        return None
+    took = {job.job: job.usage.real_time_seconds for job in counted(jobs) if job.usage.real_time_seconds}
+    mixed = alone = 0.0
+    for one in facts.alone:
+        own = [took[job] for job in one.jobs if job in took]
+        mixed += sum(own)
+        alone += one.real_time_seconds * len(own)
+    starts = [run.started_at for one in facts.alone for run in one.runs]
+    known = [start for start in starts if start is not None]
+    return TimesAlone(
+        ratio=mixed / alone if alone else None,
+        age_seconds=facts.started_at - min(known) if known and len(known) == len(starts) else None,
+        places=list(dict.fromkeys(place for one in facts.alone for place in one.places)),
+        programs={one.program: _program(one, took) for one in facts.alone},
+    )
+
+
+def _program(alone: Alone, took: dict[str, float]) -> ProgramAlone:
+    seconds = sorted(run.real_time_seconds for run in alone.runs)
+    own = [took[job] / alone.real_time_seconds for job in alone.jobs if job in took]
+    return ProgramAlone(
+        seconds=alone.real_time_seconds,
+        runs=max(len(seconds), 1),
+        spread_ratio=(seconds[-1] - seconds[0]) / alone.real_time_seconds if len(seconds) > 1 else None,
+        ratio=fmean(own) if own else None,
+    )
