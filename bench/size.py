@@ -32,7 +32,7 @@ GROWTH = sized((1, 4, 16), (1, 2))
 MOST_SECONDS = 20.0
 """For the longest of these lists."""
 
-QUESTION = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
+QUESTION = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=None, probability=0.5)
 
 
 def run() -> list[Result]:
@@ -44,7 +44,7 @@ def run() -> list[Result]:
         write_folder(folder / "run", scenario, simulated(scenario, calibration), label())
         view = StoredView(open_run(folder / "run"))
         base = base_of(view, judged(view), system)
-        start = SizedRun(base=base, slowdown=2.5, alone={"wide_sort": 30.0}, doubt=None)
+        start = SizedRun(base=base, slowdown=2.5, doubt=None)
         rows = []
         for count in GROWTH:
             catalogue = load_catalogue(_catalogue(folder, count))

@@ -36,7 +36,7 @@ class Machine(FakeRuns):
         sessions = series.record.arm(slot.arm).size or 0
         verdict: RunVerdict = "carried" if sessions <= self.knee else "too many"
         return SessionRun(
-            sessions=sessions, verdict=verdict, slowdown=sessions / self.knee, most_slowdown=1.0
+            sessions=sessions, verdict=verdict, answer_slowdown=sessions / self.knee, answer_bound=1.0
         )
 
 
@@ -88,6 +88,6 @@ def test_a_machine_that_starts_not_even_the_first_number_says_why(tmp_path: Path
 
 
 def test_of_one_number_that_is_carried_the_knee_is_that_or_more() -> None:
-    runs = [SessionRun(sessions=1, verdict="carried", slowdown=1.0, most_slowdown=2.0)]
+    runs = [SessionRun(sessions=1, verdict="carried", answer_slowdown=1.0, answer_bound=2.0)]
     found = knee_of(runs, SEARCH)
     assert found is not None and (found.sessions, found.beyond) == (1, "at least")

@@ -56,8 +56,8 @@ def test_a_recording_alone_has_its_time_and_the_throughput_of_all_its_devices(tm
 def test_whether_a_recording_alone_carried_its_load_is_not_known(tmp_path: Path) -> None:
     _, run = imported(tmp_path, aix(tmp_path))
     summary = judged(StoredView(run))
-    assert summary["capacity"]["carried"] is None
-    assert "no job was imported" in summary["capacity"]["reasons"][0]
+    assert summary["answer"]["carried"] is None
+    assert "no job was imported" in summary["answer"]["reasons"][0]
     assert "hdisk11" in render_html(StoredView(run), typed(summary))
 
 

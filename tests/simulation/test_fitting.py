@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 
 from mawl.advice.qualification.changes import changes_of
 from mawl.simulation.error_range import central_range, published_ratios
 from mawl.simulation.forecast import Fitting, doubled_systems
 from tests.fakes.fitted import SESSIONS, fitted
+from tests.fakes.stored_run import planned
 
 
 @pytest.fixture(scope="module")
@@ -62,11 +64,25 @@ def test_a_run_that_the_model_misses_by_a_quarter_gives_no_range(fitting: Fittin
     assert all("25 % too slow" in (change.reason or "") for change in found)
 
 
-def test_slowdowns_grow_as_their_geometric_mean(fitting: Fitting) -> None:
-    """Four jobs compute and two wait four times as long: the median does not move."""
-    taken = [1.0, 1.0, 1.0, 1.0, 4.0, 4.0]
+def test_the_slowdown_of_a_simulation_is_that_of_its_sums(fitting: Fitting) -> None:
+    """A program without a reference time counts on neither side; without any the slowdown is 1."""
+    taken = [("p", 1.0), ("p", 1.0), ("q", 4.0), ("r", 9.0)]
     outcome = SimpleNamespace(
-        jobs=[SimpleNamespace(plan=SimpleNamespace(program="p"), started=2.0, ended=2.0 + s) for s in taken]
+        jobs=[
+            SimpleNamespace(plan=SimpleNamespace(program=program), started=2.0, ended=2.0 + seconds)
+            for program, seconds in taken
+        ]
     )
-    assert replace(fitting, alone={"p": 1.0}).of(outcome) == pytest.approx(4.0 ** (1 / 3))  # type: ignore[arg-type]
-    assert replace(fitting, alone={}).of(outcome) == 1.0  # type: ignore[arg-type]
+
+    def of(**reference: float) -> float:
+        jobs = [
+            msgspec.structs.replace(planned("s1-1"), program=program, reference_seconds=seconds)
+            for program, seconds in reference.items()
+        ]
+        facts = msgspec.structs.replace(fitting.base.facts, planned_jobs=jobs)
+        own = replace(fitting, base=replace(fitting.base, facts=facts))
+        return own.of(outcome)  # type: ignore[arg-type]
+
+    assert of(p=0.5, q=2.0) == pytest.approx(6.0 / 3.0)
+    assert of(q=0.5) == pytest.approx(8.0)
+    assert of() == 1.0

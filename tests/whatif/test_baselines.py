@@ -7,7 +7,7 @@ import math
 import msgspec
 import pytest
 
-from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import CPU_WEIGHTS
 from mawl.records.papers import published_result
 from mawl.whatif.metrics import PublishedPair
 from mawl.whatif.published_comparison import (
@@ -48,7 +48,7 @@ def test_a_roofline_is_declared_work_over_what_a_system_can_do() -> None:
     array = system_of(one).devices[0]
     assert len(system_of(one).devices) == 1 and array.shared_bytes_per_second is not None
     assert found.storage_seconds >= found.bytes / array.shared_bytes_per_second
-    declared = sum(CATALOGUE[job.program].cpu_seconds(1.0) for job in plan_of(one).jobs())
+    declared = sum(CPU_WEIGHTS[job.program] for job in plan_of(one).jobs())
     assert found.cpu_seconds == pytest.approx(declared / system_of(one).nodes[0].cores)
     assert found.seconds == max(found.storage_seconds, found.cpu_seconds)
 

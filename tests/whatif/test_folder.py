@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 import pytest
 
+from mawl.advice import judge as judging
+from mawl.advice.answer import SIMULATED
 from mawl.base.errors import UsageError
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import StoredView
+from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.output import nodes_toml, plan_toml
-from mawl.plan.workload import Plan
+from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.role_io import Waits
-from mawl.records.model.run import NodeFacts
+from mawl.records.model.run import Reference, RunFacts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import PLAN
@@ -31,7 +35,7 @@ from mawl.simulation.scenario import Scenario, blocked_in_roles, run_scenario
 from mawl.whatif.answer import answer, growth
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.metrics import ElapsedRange
-from tests.fakes.stored_run import facts
+from tests.fakes.stored_run import referred
 from tests.fakes.views import BARE, as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
 
@@ -39,10 +43,10 @@ CLOSE_RATIO = 0.05
 """By how much the run that calibrates may be missed by its own simulation."""
 
 
-def stored(folder: Path, of: Scenario) -> tuple[Run, SimulationOutcome]:
-    """The scenario, simulated and written."""
+def stored(folder: Path, of: Scenario, source: RunFacts | None = None) -> tuple[Run, SimulationOutcome]:
+    """The scenario, simulated and written; ``source`` is the run that its demand comes from."""
     outcome = run_scenario(of, Calibration(of.system, 1.0))
-    source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
+    source = source or referred({}, scale=1.0)
     write_folder(folder, of, outcome, Label(run_id="second", source=source))
     return open_run(folder), outcome
 
@@ -227,6 +231,101 @@ def test_a_larger_scale_has_more_of_everything(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     once, twice = (predict(found, Question(scale_factor=factor))[1] for factor in (1.0, 2.0))
     assert twice.elapsed_seconds == pytest.approx(2 * once.elapsed_seconds, rel=0.05)
+
+
+TWO = {"s1-1": [step(3.0)], "s2-1": [step(6.0)]}
+"""Two sessions that compute; on two cores neither waits."""
+
+
+def slowdown_of(run: Run) -> float | None:
+    return judging.judged(StoredView(run)).answer.slowdown
+
+
+def reference_of(facts: RunFacts) -> dict[str, float | None]:
+    return {job.job: job.reference_seconds for job in facts.planned_jobs}
+
+
+@pytest.mark.parametrize(("cores", "seconds"), [(2.0, 3.0 + 6.0), (1.0, 6.0 + 9.0)])
+def test_the_slowdown_of_a_simulation_is_by_the_reference_times_of_its_run(
+    tmp_path: Path, cores: float, seconds: float
+) -> None:
+    """On one core both share it for 6 s, then the longer job has it for 3 s."""
+    of = scenario(system(device(), cores=cores), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
+    run, _ = stored(tmp_path / "run", of, referred({"s1-1": 2.0, "s2-1": 3.0}, scale=1.0))
+    assert reference_of(run.facts) == {"s1-1": 2.0, "s2-1": 3.0}
+    assert run.facts.reference == Reference(version=1)
+    assert slowdown_of(run) == pytest.approx(seconds / 5.0)
+
+
+def test_a_run_without_reference_times_gives_none_to_its_simulation(tmp_path: Path) -> None:
+    of = scenario(system(device(), cores=2), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
+    older = msgspec.structs.replace(referred({}, scale=1.0), reference=None)
+    run, _ = stored(tmp_path / "run", of, older)
+    answer = judging.judged(StoredView(run)).answer
+    assert (answer.answer, answer.slowdown) == ("not known", None)
+    assert answer.reason == SIMULATED
+
+
+def test_reference_times_of_another_scale_are_those_of_the_programs_there(tmp_path: Path) -> None:
+    """The run was at a fifth of the scale, where a file gave other times than mawl's table."""
+    of = scenario(system(device(), cores=2), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
+    run, _ = stored(tmp_path / "run", of, referred({"s1-1": 0.4, "s2-1": 0.8}, scale=0.2))
+    grown = CATALOGUE["wide_sort"].cpu_seconds(1.0) / CATALOGUE["wide_sort"].cpu_seconds(0.2)
+    assert reference_of(run.facts) == pytest.approx({"s1-1": 0.4 * grown, "s2-1": 0.8 * grown})
+    assert slowdown_of(run) == pytest.approx(9.0 / (1.2 * grown))
+
+
+def test_a_simulation_at_another_scale_takes_longer_and_has_larger_reference_times(tmp_path: Path) -> None:
+    """Twice the scale is twice the CPU seconds of the steps, 18 s of the two jobs."""
+    of = scenario(system(device(), cores=2), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
+    run, _ = stored(tmp_path / "run", of, referred({"s1-1": 2.0, "s2-1": 3.0}, scale=1.0))
+    view = StoredView(run)
+    whole = base_of(view, judging.judged(view), system(device(), cores=2))
+    label = Label(run_id="twice", source=run.facts)
+    facts = write_folder(tmp_path / "twice", *predict(whole, Question(scale_factor=2.0)), label)
+    grown = CATALOGUE["wide_sort"].cpu_seconds(2.0) / CATALOGUE["wide_sort"].cpu_seconds(1.0)
+    assert facts.workload.scale == 2.0
+    assert reference_of(facts) == pytest.approx({"s1-1": 2.0 * grown, "s2-1": 3.0 * grown})
+    assert slowdown_of(open_run(tmp_path / "twice")) == pytest.approx(18.0 / (5.0 * grown))
+
+
+def test_jobs_of_other_sizes_keep_their_own_reference_times(tmp_path: Path) -> None:
+    """s2-1 has twice the size of s1-1, in the run as in the simulation; s3-1 is drawn of it, at size 1."""
+    sizes = {"s1-1": 1.0, "s2-1": 2.0, "s3-1": 1.0}
+    plain = plan([[[name]] for name in sizes])
+    sessions = tuple(
+        msgspec.structs.replace(
+            session, stages=tuple(tuple(_sized(job, sizes) for job in stage) for stage in session.stages)
+        )
+        for session in plain.sessions
+    )
+    jobs = demands(TWO)
+    of = scenario(
+        system(device(), cores=4),
+        msgspec.structs.replace(plain, sessions=sessions),
+        jobs | {"s3-1": jobs["s2-1"]},
+    )
+    run, _ = stored(tmp_path / "run", of, referred({"s1-1": 2.0, "s2-1": 5.0}, scale=1.0))
+    whole = CATALOGUE["wide_sort"].cpu_seconds
+    drawn = 5.0 * whole(1.0) / whole(2.0)
+    assert reference_of(run.facts) == pytest.approx({"s1-1": 2.0, "s2-1": 5.0, "s3-1": drawn})
+
+
+def _sized(job: JobPlan, sizes: Mapping[str, float]) -> JobPlan:
+    return msgspec.structs.replace(job, scale=sizes[job.job])
+
+
+def test_every_node_of_a_simulation_has_its_reference_times(tmp_path: Path) -> None:
+    of = scenario(system(device(), count=3, cores=2), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
+    run, _ = stored(tmp_path / "run", of, referred({"s1-1": 2.0, "s2-1": 3.0}, scale=1.0))
+    own = {"s1-1": 2.0, "s2-1": 3.0}
+    found = reference_of(run.facts)
+    assert found == {f"node{node}.{name}": own[name] for node in (1, 2, 3) for name in own}
+    assert slowdown_of(run) == pytest.approx(3 * 9.0 / (3 * 5.0))
+    view = StoredView(run)
+    three = base_of(view, judging.judged(view), system(device(), cores=2))
+    label = Label(run_id="again", source=run.facts)
+    assert reference_of(write_folder(tmp_path / "again", *predict(three, Question()), label)) == found
 
 
 def stages_of(of: Plan) -> list[list[list[str]]]:

@@ -87,7 +87,6 @@ MISSING: dict[str, str] = {
         for role in (*ROLES, "other")
     },
     "programs.*.wait.run_queue_seconds": NO_RUN_QUEUE,
-    "programs.*.slowdown": "the imported files do not say which jobs ran alone",
 }
 """Reasons that hold for every imported run, by the path in the summary."""
 

@@ -188,13 +188,6 @@ def scale_job(job: JobDemand, factor: float, cpu_factor: float | None = None) ->
     )
 
 
-def growing_cpu_seconds(job: JobDemand) -> float:
-    """CPU seconds of the steps that grow with the rows."""
-    return sum(
-        step.cpu_seconds for step in job.steps if step.kind not in FIXED_KINDS and step.name != BETWEEN_STEPS
-    )
-
-
 def _scale_step(step: StepDemand, factor: float, cpu_factor: float) -> StepDemand:
     return replace(
         step,

@@ -40,8 +40,8 @@ LAB_BEDS: dict[TimeFigure, tuple[float, ...]] = {
 }
 """Forecast over measured, less 1, of each arm that was forecast (docs/reference/forecasts.md), in its order.
 
-``time.real_time_seconds`` is the sum over the jobs, so its error is that of a slowdown: the times alone are
-the same on both sides.  The runs used the page cache, and nothing is written behind on most of the beds.
+``time.real_time_seconds`` is the sum over the jobs, so its error is that of a slowdown: the reference time
+is the same on both sides.  The runs used the page cache, and nothing is written behind on most of the beds.
 """
 
 UNCACHED_BEDS: dict[TimeFigure, tuple[float, ...]] = {

@@ -6,7 +6,6 @@ import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from statistics import geometric_mean
 
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
@@ -297,25 +296,26 @@ class FittedFigure(ABC):
 
 @dataclass(kw_only=True)
 class Fitting(FittedFigure):
-    """The median slowdown; ``alone`` are the times alone by program.
-
-    It grows as the geometric mean of the simulated slowdowns does: a median over twenty programs jumps from
-    one to the next (docs/design/qualify-answer.md).
-    """
-
-    alone: Mapping[str, float]
+    """W, the slowdown: real time of the jobs over their reference time, which grows with their number."""
 
     def of(self, outcome: SimulationOutcome) -> float:
-        """The geometric mean of real time in the mix over real time alone; 1 if no time alone is known."""
-        slowdowns = [
-            (job.ended - job.started) / self.alone[job.plan.program]
-            for job in outcome.jobs
-            if self.alone.get(job.plan.program) and job.ended > job.started
-        ]
-        return geometric_mean(slowdowns) if slowdowns else 1.0
+        """Real time of the simulated jobs over their reference time; 1 if no job has one."""
+        reference = self._reference
+        took = [(job.ended - job.started, reference.get(job.plan.program)) for job in outcome.jobs]
+        known = [(seconds, one) for seconds, one in took if one is not None]
+        whole = sum(one for _, one in known)
+        return sum(seconds for seconds, _ in known) / whole if whole else 1.0
 
     def slowdown(self, system: System, sessions: int) -> float:
         return self.figure(system, sessions)
+
+    @property
+    def _reference(self) -> dict[str, float]:
+        return {
+            job.program: job.reference_seconds
+            for job in self.base.facts.planned_jobs
+            if job.reference_seconds is not None
+        }
 
 
 @dataclass(kw_only=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
@@ -49,7 +49,7 @@ def _existing(path: Path) -> Path:
     return next(one for one in (whole, *whole.parents) if one.exists())
 
 
-def run_reading(name: str, runs: Path, bounds: CapacityBounds) -> CurrentSettings:
+def run_reading(name: str, runs: Path, bounds: AnswerBounds) -> CurrentSettings:
     """A stored run's settings, and what limited it.
 
     ``UsageError`` where it holds none: it was recorded before they were, or imported

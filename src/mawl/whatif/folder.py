@@ -9,16 +9,19 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pyarrow as pa
 
 from mawl.base.errors import UsageError
+from mawl.figures.slowdown import reference_seconds_of
+from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import digest_of
 from mawl.plan.output import nodes_toml, write_plan
 from mawl.plan.workload import Plan
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import JobRecord, StepKind, StepRecord, Usage, total
 from mawl.records.model.role_io import FileRole, RoleIo, Waits, sum_by_role
-from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
+from mawl.records.model.run import NodeFacts, PlannedJob, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.columns import to_table
 from mawl.records.store.facts import write_facts
@@ -211,7 +214,8 @@ def write_folder(path: Path, scenario: Scenario, outcome: SimulationOutcome, lab
     plans = [without_node(plan, measured) for plan in scenario.groups()[1]]
     started = label.source.started_at
     records = _records(scenario, outcome, plans, started)
-    facts = _facts(scenario, outcome, label, names, server)
+    planned = _planned_jobs(scenario, plans, names, label.source)
+    facts = msgspec.structs.replace(_facts(scenario, outcome, label, names, server), planned_jobs=planned)
     several = _several(names)
     tables = _tables(records, label)
     make_folder(path)
@@ -354,6 +358,7 @@ def _facts(
             load_version=source.workload.load_version,
         ),
         outcome="completed",
+        reference=source.reference,
         started_at=started,
         ended_at=started + outcome.elapsed_seconds,
         command=list(label.command),
@@ -365,6 +370,46 @@ def _facts(
         link_bytes_per_second=groups[0].kind.link_bytes_per_second if server is not None else None,
         missing={"software": NO_FIGURE},
     )
+
+
+def _planned_jobs(
+    scenario: Scenario, plans: Sequence[Plan], names: Sequence[Sequence[str]], source: RunFacts
+) -> list[PlannedJob]:
+    """The jobs with their reference times: each has that of the job whose demand it has, at its own scale."""
+    several, found = _several(names), []
+    reference, groups = reference_seconds_of(source), scenario.groups()[1]
+    sizes = {job.job: job.scale / plan.scale for plan in groups for job in plan.jobs()}
+    for inside, plan, members in zip(groups, plans, names, strict=True):
+        for node in members:
+            for own, job in zip(inside.jobs(), plan.jobs(), strict=True):
+                measured = scenario.jobs[own.job].job
+                seconds = reference.get(measured)
+                before = (source.workload.scale or plan.scale) * sizes.get(measured, 1.0)
+                found.append(
+                    PlannedJob(
+                        job=f"{node}.{job.job}" if several else job.job,
+                        program=job.program,
+                        program_class=scenario.jobs[own.job].program_class,  # type: ignore[arg-type]
+                        session=job.session,
+                        stage=job.stage,
+                        node=node,
+                        replica=job.replica,
+                        gate=job.gate,
+                        trail_out=job.trail_out,
+                        reference_seconds=None
+                        if seconds is None
+                        else seconds * _grown(job.program, job.scale, before),
+                    )
+                )
+    return found
+
+
+def _grown(program: str, scale: float, before: float) -> float:
+    """The reference time of a program at a scale, over that at another."""
+    declared = CATALOGUE.get(program)
+    if declared is None:
+        return scale / before
+    return declared.cpu_seconds(scale) / declared.cpu_seconds(before)
 
 
 def _node_runs(plans: Sequence[Plan], label: Label, names: Sequence[Sequence[str]]) -> list[NodeRun]:

@@ -17,6 +17,7 @@ from typing import Any
 import msgspec
 
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import CPU_WEIGHTS
 from mawl.records.model.published import PaperWorkload, PublishedResult
 from mawl.records.papers import papers, published, published_result
 from mawl.records.spec.program_options import ROLES
@@ -79,7 +80,7 @@ def roofline_of(one: PublishedSystem) -> Roofline:
     cpu = 0.0
     for job in plan_of(one).jobs():
         program = CATALOGUE[job.program]
-        cpu += program.cpu_seconds(FULL_SCALE)
+        cpu += CPU_WEIGHTS[job.program]
         for role, ways in program.bytes_by_role(FULL_SCALE).items():
             for way, size in ways.items():
                 moved[role, way] = moved.get((role, way), 0.0) + size

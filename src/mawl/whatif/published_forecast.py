@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from mawl.figures.windows import window_seconds
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.mix import CPU_WEIGHTS
 from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.workload import JobPlan, Plan, load_workload, make_plan
 from mawl.records.spec.program_options import ROLES, Role
@@ -50,13 +51,13 @@ NO_LIMIT_RATIO = 0.1
 class FittedNumbers:
     """The fitted numbers, all of them; none belongs to one figure.
 
-    ``cpu_ratio``: CPU seconds of the papers' jobs per second that mawl's programs declare, on the core of
-    s822-xiv-20; cores of other systems by their clocks.  ``bytes_ratio``: bytes at the devices per declared
-    application byte.  ``stream_bytes_per_second``: what one stream gets through a parallel file system,
-    however fast the storage.  ``unhidden_ratio``: in addition, a thread waits for this part of the time of
-    each request of its stream; read-ahead and write-behind hide the rest.  ``threads``: of a procedure step;
-    they compute and wait at the same time.  ``waiting_cpu_ratio``: CPU seconds charged per second
-    blocked, where the system's accounting does so (``waits_on_cpu``).
+    ``cpu_ratio``: CPU seconds of the papers' jobs, on the core of s822-xiv-20, over the weights by which
+    mawl's are dealt (``CPU_WEIGHTS``); cores of other systems by their clocks.  ``bytes_ratio``: bytes at
+    the devices per declared application byte.  ``stream_bytes_per_second``: what one stream gets through a
+    parallel file system, however fast the storage.  ``unhidden_ratio``: in addition, a thread waits for this
+    part of the time of each request of its stream; read-ahead and write-behind hide the rest.  ``threads``:
+    of a procedure step; they compute and wait at the same time.  ``waiting_cpu_ratio``: CPU seconds charged
+    per second blocked, where the system's accounting does so (``waits_on_cpu``).
     """
 
     cpu_ratio: float
@@ -118,7 +119,7 @@ def _demand(plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers) -> JobDe
     flows = {step.name: _flows(program, step, stores, fitted) for step in steps}
     moved = {name: sum(flow.application_bytes for flow in of) for name, of in flows.items()}
     shares = _cpu_shares(program, steps, moved)
-    cpu = program.cpu_seconds(FULL_SCALE) * fitted.cpu_ratio
+    cpu = CPU_WEIGHTS[plan.program] * fitted.cpu_ratio
     return JobDemand(
         job=plan.job,
         program=program.name,

@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting import change
 from mawl.campaigns.arm_setting.change import NotUndoneError
@@ -121,7 +121,7 @@ def test_the_setting_is_in_force_in_the_runs_of_its_arm_alone(file: Path, tmp_pa
     for one in made.commands:
         assert one.exit_status == 0
         assert (folder / one.output).read_text().strip() == one.printed
-    found = campaign_found(folder, CapacityBounds())
+    found = campaign_found(folder, AnswerBounds())
     (told,) = found.settings
     assert (told.original, told.read, told.reads, told.differing, told.state) == (
         *("'8'", ["'4'"]),
@@ -137,7 +137,7 @@ def test_two_runs_cite_the_setting_that_was_read_around_them(file: Path, tmp_pat
     folder = tmp_path / "c"
     carried_out(folder, record(file), FakeRuns())
     one, other = (
-        Side(label=name, runs=(read_run(folder / name, CapacityBounds()),)) for name in ("001-a", "002-b")
+        Side(label=name, runs=(read_run(folder / name, AnswerBounds()),)) for name in ("001-a", "002-b")
     )
     cited = [(fact.reference, fact.candidate) for fact in differences(one, other) if "mode" in fact.name]
     assert cited == [("'8'", "'4'")]
@@ -179,7 +179,7 @@ def test_a_run_at_whose_end_the_setting_is_another_does_not_count(file: Path, tm
     made = carried_out(folder, record(file), runs)
     assert [slot.folder for slot in made.slots] == ["001-a", "002-b-2", "003-b", "004-a"]
     assert any("run 002-b is made again" in remark for remark in made.remarks)
-    found = campaign_found(folder, CapacityBounds())
+    found = campaign_found(folder, AnswerBounds())
     assert [one.differing for one in found.settings] == [1]
 
 

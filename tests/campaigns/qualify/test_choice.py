@@ -30,7 +30,7 @@ from tests.fakes.qualified import FakeModel, machine
 
 def ran(sessions: int, slowdown: float) -> SessionRun:
     verdict = "carried" if slowdown <= 2.0 else "too many"
-    return SessionRun(sessions=sessions, verdict=verdict, slowdown=slowdown, most_slowdown=2.0)  # type: ignore[arg-type]
+    return SessionRun(sessions=sessions, verdict=verdict, answer_slowdown=slowdown, answer_bound=2.0)  # type: ignore[arg-type]
 
 
 FORECAST = Fits(sessions=12)
@@ -104,23 +104,22 @@ def test_more_time_buys_a_larger_scale_and_never_more_than_the_time() -> None:
         assert choice.scale >= SMOKE
 
 
-def test_proofs_are_given_up_first_then_runs_alone_then_measured_runs() -> None:
+def test_proofs_are_given_up_first_then_measured_runs() -> None:
     given = [
-        (choice.proofs, choice.runs_alone, choice.repeats)
-        for choice in (chosen(minutes) for minutes in (60, 9, 7, 5, 2.4))
+        (choice.proofs, choice.repeats) for choice in (chosen(minutes) for minutes in (60, 7, 5, 2.4, 1.6))
     ]
-    assert given[0] == (4, 3, 3)
+    assert given[0] == (4, 3)
     assert given == sorted(given, reverse=True)
-    assert given[-1] < (0, 2, 3)
+    assert given[-1] < (0, 3)
 
 
 def test_the_active_phase_is_long_enough_for_storage_wherever_that_fits() -> None:
     assert chosen(7).active_seconds >= AIMED_ACTIVE_SECONDS
     # Without a page cache all measured runs together load the storage.
-    five = chosen(5)
-    assert (five.cache, five.repeats, five.runs_alone) == ("none", 3, 3)
-    assert AIMED_ACTIVE_SECONDS / 3 <= five.active_seconds < AIMED_ACTIVE_SECONDS
-    short = chosen(1.5)
+    three = chosen(3)
+    assert (three.cache, three.repeats) == ("none", 3)
+    assert AIMED_ACTIVE_SECONDS / 3 <= three.active_seconds < AIMED_ACTIVE_SECONDS
+    short = chosen(1.0)
     assert short.repeats * short.active_seconds < AIMED_ACTIVE_SECONDS
     why = {decision.what: decision.why for decision in short.decisions}["scale"]
     assert "use more minutes" in why
@@ -128,8 +127,8 @@ def test_the_active_phase_is_long_enough_for_storage_wherever_that_fits() -> Non
 
 def test_with_a_page_cache_one_run_must_load_the_storage_long_enough() -> None:
     """The kernel writes back later, so the minute counts in each run, and fewer runs fit."""
-    five = chosen(5, machine(uncached=False, uncached_reason="9p keeps its files"))
-    assert five.repeats < 3 and five.active_seconds >= AIMED_ACTIVE_SECONDS
+    three = chosen(3, machine(uncached=False, uncached_reason="9p keeps its files"))
+    assert three.repeats < 3 and three.active_seconds >= AIMED_ACTIVE_SECONDS
 
 
 def test_a_disk_with_little_room_bounds_the_scale() -> None:
@@ -162,7 +161,7 @@ def asked_runs(repeat: int | None, minutes: float) -> QualificationChoice:
 
 def test_one_run_that_was_asked_for_gets_the_time_of_all() -> None:
     one, two, usual = (asked_runs(repeat, 60) for repeat in (1, 2, None))
-    assert (one.repeats, one.runs_alone, one.proofs) == (1, 1, 0) and two.repeats == 2
+    assert (one.repeats, one.proofs) == (1, 0) and two.repeats == 2
     assert one.active_seconds > two.active_seconds > 2 * usual.active_seconds
     assert one.total_seconds <= 3600
     whys = {decision.what: decision.why for decision in one.decisions}

@@ -166,35 +166,33 @@ def test_a_number_that_stays_slow_beside_other_work_ends_the_search(tmp_path: Pa
 
 
 def test_a_disturbed_run_is_made_again_once_and_counts_in_nothing(tmp_path: Path) -> None:
-    work = FakeWork(Clock(), disturbed={"alone-1": 1, "measured-2": 2})
+    work = FakeWork(Clock(), disturbed={"measured-1": 1, "measured-2": 2})
     engine, said = engine_over(tmp_path, begun(tmp_path, minutes=90.0), work)
     engine.until_choice()
     record = engine.to_the_end()
     states = {run.folder.removeprefix("runs/"): run.state for run in record.runs}
-    assert states["alone-1"] == states["measured-2"] == "disturbed"
-    assert states["alone-1-2"] == "finished"
+    assert states["measured-1"] == states["measured-2"] == "disturbed"
+    assert states["measured-1-2"] == "finished"
     assert states["measured-2-2"] == "finished" and "measured-2-3" not in states, "one more, and no further"
-    assert not {"runs/alone-1", "runs/measured-2"} & {run.folder for run in record.runs_for("measured")}
+    assert not {"runs/measured-1", "runs/measured-2"} & {run.folder for run in record.runs_for("measured")}
     assert sum("30 % of the processors" in line for line in said) == 2
     assert sum(phase.seconds for phase in record.phases) <= 90 * 60
 
 
 def test_a_disturbed_run_stays_where_there_is_no_time_to_make_it_again(tmp_path: Path) -> None:
-    work = FakeWork(Clock(), slower=6.0, disturbed={"alone-1": 1, "measured-1": 1})
+    work = FakeWork(Clock(), slower=6.0, disturbed={"measured-1": 1})
     record = qualified(tmp_path, work, minutes=30.0)
     assert not [run for run in record.runs if run.state == "disturbed"]
     assert max(run.others_cpu_ratio or 0.0 for run in record.runs_for("measured")) == 0.3
 
 
-@pytest.mark.parametrize("purpose", ["alone", "measured"])
-def test_a_further_run_that_stays_beside_other_work_is_left_out(tmp_path: Path, purpose: str) -> None:
+def test_a_further_run_that_stays_beside_other_work_is_left_out(tmp_path: Path) -> None:
     idle = qualified(tmp_path / "idle", FakeWork(Clock(), slower=0.4), minutes=3.0)
     assert idle.choice is not None
-    rounds = idle.choice.runs_alone - (idle.choice.scale == SMOKE)
-    planned = idle.choice.repeats if purpose == "measured" else rounds
-    name = f"{purpose}-{planned + 1}"
+    planned = idle.choice.repeats
+    name = f"measured-{planned + 1}"
     record = qualified(tmp_path / "busy", FakeWork(Clock(), slower=0.4, disturbed={name: 2}), minutes=3.0)
-    states = [run.state for run in record.runs if (run.purpose, run.position) == (purpose, planned + 1)]
+    states = [run.state for run in record.runs if (run.purpose, run.position) == ("measured", planned + 1)]
     assert states[-1] == "left out" and states[:-1] in ([], ["disturbed"])
     assert max(run.others_cpu_ratio or 0.0 for run in record.runs if run.state == "finished") < 0.1
     assert sum(phase.seconds for phase in record.phases) <= 3 * 60
@@ -207,34 +205,12 @@ def test_a_further_run_with_a_failed_job_counts_also_beside_other_work(tmp_path:
     assert (run.position, run.outcome, run.others_cpu_ratio) == (3, "failed", 0.3)
 
 
-def test_a_run_that_is_left_out_is_not_one_of_the_three_that_go_before_runs_alone(tmp_path: Path) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4, disturbed={"measured-3": 2}), minutes=3.0)
-    assert record.choice is not None and record.choice.repeats == 2
-    further = [(run.purpose, run.position, run.state) for run in record.runs if run.position > 1][1:4]
-    assert further == [("measured", 3, "disturbed"), ("measured", 3, "left out"), ("measured", 4, "finished")]
-
-
-def test_time_that_is_left_makes_the_runs_alone_three(tmp_path: Path) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=3.0)
-    assert record.choice is not None and record.choice.runs_alone < 3
-    alone = len(record.runs_for("alone")) + (record.choice.scale == SMOKE)
-    assert alone == 3
-    assert sum(phase.seconds for phase in record.phases) <= 3 * 60
-
-
-@pytest.mark.parametrize("minutes", [1.8, 2.0, 2.2])
-def test_time_that_is_left_makes_the_measured_runs_three_first(tmp_path: Path, minutes: float) -> None:
-    """Student's interval of two runs is several times as wide as that of three."""
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=minutes)
+@pytest.mark.parametrize("minutes", [1.4, 1.8, 2.4])
+def test_time_that_is_left_makes_the_measured_runs_three(tmp_path: Path, minutes: float) -> None:
+    """Student's interval needs three."""
+    record = qualified(tmp_path, FakeWork(Clock(), slower=0.2), minutes=minutes)
     assert record.choice is not None and record.choice.repeats < 3
-    made = [run.purpose for run in record.runs if run.purpose in ("alone", "measured")]
-    assert made[record.choice.runs_alone - (record.choice.scale == SMOKE) :][:3] == ["measured"] * 3
-
-
-def test_time_that_is_left_at_smoke_makes_runs_alone_beside_the_calibration(tmp_path: Path) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), slower=0.4), minutes=2.8)
-    assert record.choice is not None and record.choice.scale == SMOKE
-    assert len(record.runs_for("alone")) == 2 and len(record.runs_for("measured")) >= 3
+    assert len(record.runs_for("measured")) >= 3
 
 
 def test_without_fio_the_probe_is_left_out_and_the_rest_is_done(tmp_path: Path) -> None:
@@ -257,10 +233,9 @@ def test_a_calibration_whose_jobs_fail_names_its_folder(tmp_path: Path) -> None:
     [
         ("calibration-1", 1.0, 60.0, ["disturbed", "finished"]),
         ("calibration-1", 2.0, 4.0, ["finished"]),
-        ("alone-2", 0.4, 2.8, ["disturbed", "finished"]),
     ],
 )
-def test_a_disturbed_run_of_the_programs_alone_is_made_again_once_where_time_is_left(
+def test_a_disturbed_calibration_is_made_again_once_where_time_is_left(
     tmp_path: Path, name: str, slower: float, minutes: float, states: list[str]
 ) -> None:
     record = qualified(tmp_path, FakeWork(Clock(), slower=slower, disturbed={name: 1}), minutes=minutes)
@@ -310,7 +285,7 @@ def test_a_full_disk_is_refused_before_anything_is_run(tmp_path: Path, free_byte
 ENDED = ("finished", "disturbed", "left out")
 
 SEARCHED = Case(
-    minutes=60.0, changes={"per_session": 0.19, "forecast": 12}, disturbed={"alone-2": 1, "measured-3": 1}
+    minutes=60.0, changes={"per_session": 0.19, "forecast": 12}, disturbed={"measured-1": 1, "measured-3": 1}
 )
 UNEVEN = Case(
     minutes=60.0,
@@ -332,7 +307,7 @@ JUST_IN_TIME = Case(
     disturbed={"measured-4": 1},
 )
 """There is time for measured-4 once more, and would be none for a run that takes as long as the others."""
-LEFT_OUT = Case(minutes=3.0, changes={"slower": 0.4}, disturbed={"alone-2": 2, "measured-3": 2})
+LEFT_OUT = Case(minutes=3.0, changes={"slower": 0.4}, disturbed={"measured-3": 2})
 
 
 def _killed_and_continued(

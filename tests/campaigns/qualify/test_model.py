@@ -9,7 +9,7 @@ import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, plan_at
 from mawl.campaigns.qualify.machine import alone_workload
-from mawl.campaigns.qualify.model import CalibratedModel, growing_cpu_ratios
+from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES, FEWEST_FULL_SESSIONS
 from mawl.plan.workload import Plan, make_plan
@@ -23,7 +23,6 @@ from mawl.simulation.demand import (
     Direction,
     JobDemand,
     StepDemand,
-    growing_cpu_seconds,
     scale_job,
 )
 from mawl.simulation.scenario import run_scenario
@@ -127,48 +126,31 @@ def test_a_capped_device_is_forecast_as_equal_shares_of_each_direction_take(
     assert (active < 0.6 * elapsed) == (longest > 1.0)
 
 
-def fixed_cpu(program: str, beyond: float) -> JobDemand:
-    """Twice the declared CPU seconds and ``beyond`` in a step; verifying, and time outside of steps."""
-    declared = CATALOGUE[program].cpu_seconds(SMOKE)
-    return job(
-        program,
-        step(2.0 * declared + beyond, kind="procedure"),
-        step(0.01, kind="verify"),
-        step(0.05, name=BETWEEN_STEPS),
-    )
-
-
-def test_cpu_beyond_the_declared_and_outside_of_steps_does_not_grow_with_the_scale(tmp_path: Path) -> None:
-    slow = "dimension_load"
-    demand = {program: fixed_cpu(program, 0.3 if program == slow else 0.0) for program in COPIES}
+def test_cpu_seconds_grow_as_the_reference_times_do_on_a_core_of_half_the_speed(tmp_path: Path) -> None:
+    """Every program takes twice its reference time; time outside of steps does not grow."""
+    demand = {
+        program: job(
+            program,
+            step(2.0 * CATALOGUE[program].cpu_seconds(SMOKE), kind="procedure"),
+            step(0.01, kind="verify"),
+            step(0.05, name=BETWEEN_STEPS),
+        )
+        for program in COPIES
+    }
     model = calibrated(tmp_path / "run", demand, AMPLE)
-    declared = sum(CATALOGUE[program].cpu_seconds(SMOKE) for program in COPIES)
-    core = 2.0 + 0.3 / declared
-    scale = 8 * SMOKE
-    expected = 0.0
-    for program in COPIES:
-        own = CATALOGUE[program]
-        factor = own.expected_seconds(scale) / own.expected_seconds(SMOKE)
-        at_smoke = growing_cpu_seconds(demand[program])
-        growing = min(core * own.cpu_seconds(SMOKE), at_smoke)
-        expected += 0.05 + at_smoke + growing * (factor - 1.0)
-    assert model.alone_seconds(scale) == pytest.approx(expected, rel=0.01)
-    assert model.alone_seconds(SMOKE) == pytest.approx(2.0 * declared + 0.3 + 20 * 0.05, rel=0.01)
-    assert sum(model.cpu_seconds(program, scale) for program in COPIES) == pytest.approx(expected, rel=0.01)
+    for scale in (SMOKE, 8 * SMOKE):
+        for program in COPIES:
+            expected = 2.0 * CATALOGUE[program].cpu_seconds(scale) + 0.05
+            assert model.cpu_seconds(program, scale) == pytest.approx(expected, rel=0.01)
+    reference = sum(CATALOGUE[program].cpu_seconds(SMOKE) for program in COPIES)
+    assert model.core_speed == pytest.approx(reference / (2.0 * reference + 20 * 0.05), rel=0.01)
 
 
-def test_no_cpu_seconds_grow_by_more_than_the_scale_does() -> None:
-    """One program took no CPU seconds, one fewer than all others do for what they declare."""
-    declared = {program: CATALOGUE[program].cpu_seconds(SMOKE) for program in COPIES}
-    demand = {program: fixed_cpu(program, 0.0) for program in COPIES}
-    demand["wide_sort"] = job("wide_sort", step(0.0))
-    demand["dimension_load"] = job("dimension_load", step(0.5 * declared["dimension_load"]))
-    ratios = growing_cpu_ratios(demand)
-    assert growing_cpu_ratios(demand, "none")["ledger_update"] > ratios["ledger_update"]
-    assert ratios.pop("wide_sort") == ratios.pop("dimension_load") == 1.0
-    twice = sum(declared[program] for program in ratios)
-    core = (2.0 * twice + 0.5 * declared["dimension_load"]) / sum(declared.values())
-    assert list(ratios.values()) == pytest.approx([core / 2.0] * len(ratios))
+def test_the_forecast_slowdown_is_real_time_over_reference_time(tmp_path: Path) -> None:
+    """Eight cores for five sessions: nobody waits, so only slow cores and the time outside of steps count."""
+    demand = {program: job(program, step(3.0 * CATALOGUE[program].cpu_seconds(SMOKE))) for program in COPIES}
+    mix = calibrated(tmp_path / "run", demand, AMPLE).mix(FEWEST_FULL_SESSIONS, SMOKE)
+    assert mix.slowdown == pytest.approx(3.0, rel=0.01)
 
 
 def test_bytes_and_waits_grow_where_cpu_does_not() -> None:

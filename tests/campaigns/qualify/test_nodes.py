@@ -33,18 +33,18 @@ def chosen(minutes: float, per_session: float = 0.15, repeat: int | None = None)
     return NodesChooser(asked, cluster(), FakeModel(per_session), 60 * minutes).choose({})
 
 
-def test_short_time_gives_up_runs_with_one_node_then_runs_alone_then_runs_with_all() -> None:
+def test_short_time_gives_up_runs_with_one_node_then_runs_with_all() -> None:
     given = [
-        (choice.repeats, choice.runs_alone, choice.one_node_runs)
+        (choice.repeats, choice.one_node_runs)
         for choice in (chosen(minutes) for minutes in (60, 14, 11, 9, 7, 4))
     ]
-    assert given[0] == (3, 3, 3)
-    assert given == sorted(given, reverse=True) and given[-1] < (3, 3, 1)
-    assert min(one for _, _, one in given) == 1
+    assert given[0] == (3, 3)
+    assert given == sorted(given, reverse=True) and given[-1] < (3, 1)
+    assert min(one for _, one in given) == 1
 
 
 def test_runs_with_all_nodes_are_planned_as_long_as_a_load_takes_that_is_just_carried() -> None:
-    choice = chosen(60, per_session=0.15)  # eight sessions: 1.2 times as long as alone
+    choice = chosen(60, per_session=0.15)  # eight sessions: 1.2 times the reference time
     one = FakeModel(0.15).mix(8, choice.scale).elapsed_seconds
     assert choice.run_seconds == pytest.approx(one * 2.0 / 1.2 + FakeModel.overhead_seconds)
     assert choice.total_seconds <= 60 * 60
@@ -52,7 +52,7 @@ def test_runs_with_all_nodes_are_planned_as_long_as_a_load_takes_that_is_just_ca
 
 def test_one_node_that_carries_forecasts_nothing_of_all_and_one_that_does_not_a_no() -> None:
     carries, slow = chosen(60, per_session=0.15).expected, chosen(60, per_session=0.5).expected
-    assert carries.answer == "not known" and "1.20 times as long as alone" in (carries.reason or "")
+    assert carries.answer == "not known" and "1.20 times the reference time" in (carries.reason or "")
     assert slow.answer == "not carried" and slow.reason is None
 
 

@@ -81,7 +81,7 @@ def test_one_node_and_all_nodes_run_in_turn_and_nothing_is_probed_or_searched(tm
     for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make"), ("search", "--s")):
         phase = record.phase(name)  # type: ignore[arg-type]
         assert phase.state == "skipped" and why in phase.detail
-    assert record.phase("runs").detail.startswith("one node: 3 runs, median slowdown 2.00, ")
+    assert record.phase("runs").detail.startswith("one node: 3 runs, slowdown 2.00, ")
     assert record.phase("doctor").detail == "4 nodes, each with 6 cores"
     assert record.choice is not None and record.choice.nodes == 4 and record.choice.sessions == 8
 
@@ -133,7 +133,7 @@ def test_other_nodes_than_those_it_began_on_are_refused(tmp_path: Path) -> None:
             engine.until_choice()
 
 
-DISTURBED = {"alone-2": 1, "one-node-2": 1, "measured-3": 1, "measured-5": 2}
+DISTURBED = {"one-node-2": 1, "measured-3": 1, "measured-5": 2}
 ENDED = ("finished", "disturbed", "left out")
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import compute
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.figures.view import StoredView
 from mawl.plan.catalogue import CATALOGUE
@@ -226,7 +226,7 @@ def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp
     assert host == {"node1"}, "one machine tells of itself once"
     assert sum(word == "begin" for _, word in lab.link.asked) == 2
     assert len(lab.watcher.ended) == 16 and lab.watcher.statuses
-    compare(judged(StoredView(run), CapacityBounds()), lab.folder)
+    compare(judged(StoredView(run), AnswerBounds()), lab.folder)
 
 
 def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers: Lab) -> None:

@@ -22,7 +22,7 @@ from mawl.records.store.campaign import read_qualification
 from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.fakes.processes import agents
-from tests.fakes.second_slowdown import stretches
+from tests.fakes.second_slowdown import slowdowns
 from tests.run.cluster.spaces import NO_SPACES, Spaces
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
@@ -236,13 +236,13 @@ def test_qualify_answers_for_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
     assert answer.sentence in " ".join(said.split())
     assert [node.name for node in record.nodes] == list(NAMES)
     assert record.nodes[1].machine == ALPHA
-    # The slowdown is the one of all jobs of all measured runs; that of one node, of the runs with one.
+    # The slowdown is the geometric mean of the measured runs; that of one node, of the runs with one.
     for part, purpose, nodes in ((answer.carried, "measured", 2), (answer.nodes.one, "one-node", 1)):
         runs = [run for run in record.runs if run.purpose == purpose and run.state == "finished"]
         folders = [tmp_path / "answer" / run.folder for run in runs]
         assert all(len(open_run(folder).facts.node_runs) == nodes for folder in folders)
-        found = [one for folder in folders for one in stretches(folder)["slowdown"]]
-        assert part.slowdown == pytest.approx(statistics.median(found)), purpose
+        found = [slowdowns(folder)["answer.slowdown"] for folder in folders]
+        assert part.slowdown == pytest.approx(statistics.geometric_mean(found)), purpose
     assert answer.nodes.limit == "not known", "both nodes are one machine"
     until_nothing_is_left(open_run(tmp_path / "answer" / record.runs[-1].folder))
 

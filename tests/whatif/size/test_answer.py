@@ -22,7 +22,7 @@ from tests.fakes.fitted import SESSIONS, fitted
 from tests.simulation.scenes import flow, side_by_side, simulated, step, system
 from tests.simulation.test_measured_errors import printed as reference_rows
 
-ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
+ASKED = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=None, probability=0.5)
 
 SMALL = '[[candidate]]\nname = "small"\nprice = 10\ncores = 2\n'
 LARGE = '[[candidate]]\nname = "large"\nprice = 40\ncores = 8\n'
@@ -35,9 +35,9 @@ DISK = (
 
 @pytest.fixture(scope="module")
 def start(tmp_path_factory: pytest.TempPathFactory) -> SizedRun:
-    """Six sessions that were measured as three times slower than alone."""
+    """Six sessions that were measured as three times their reference time."""
     fitting = fitted(tmp_path_factory.mktemp("size") / "run")
-    return SizedRun(base=fitting.base, slowdown=fitting.measured, alone=fitting.alone, doubt=None)
+    return SizedRun(base=fitting.base, slowdown=fitting.measured, doubt=None)
 
 
 def sized(start: SizedRun, tmp_path: Path, *parts: str, question: SizeQuestion = ASKED) -> SizeAnswer:
@@ -76,7 +76,7 @@ def test_a_candidate_has_at_least_the_probability_if_it_has_the_sessions(
 ) -> None:
     """The two views of one answer agree at every number of sessions."""
     for sessions in (2, 5, 8, 14, 20):
-        question = SizeQuestion(sessions=sessions, most_slowdown=2.0, within_seconds=None, probability=0.5)
+        question = SizeQuestion(sessions=sessions, answer_bound=2.0, within_seconds=None, probability=0.5)
         for one in sized(start, tmp_path, SMALL, LARGE, question=question).candidates:
             assert one.probability is not None
             assert (one.figure <= 2.0) is (one.fits is not None and sessions <= one.fits)
@@ -171,7 +171,7 @@ def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path
 def test_the_limit_is_that_of_the_active_phase_of_all_nodes(tmp_path: Path) -> None:
     # Of twelve jobs on a node one computes much longer.  On four nodes these four are the tail of 48 jobs.
     fitting = fitted(tmp_path / "run", [step(0.1, flow(200), blocked=2.0)] * 11 + [step(200.0)])
-    start = SizedRun(base=fitting.base, slowdown=fitting.measured, alone=fitting.alone, doubt=None)
+    start = SizedRun(base=fitting.base, slowdown=fitting.measured, doubt=None)
     shares = []
     for nodes in (1, 4):
         asked = replace(ASKED, sessions=12 * nodes)
@@ -184,7 +184,7 @@ def test_the_limit_is_that_of_the_active_phase_of_all_nodes(tmp_path: Path) -> N
 
 def test_a_window_bounds_the_elapsed_time(start: SizedRun, tmp_path: Path) -> None:
     elapsed = start.base.elapsed_seconds or 0.0
-    question = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=elapsed / 2.0, probability=0.5)
+    question = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=elapsed / 2.0, probability=0.5)
     answer = sized(start, tmp_path, SMALL, LARGE, question=question)
     assert answer.bounded == "elapsed_seconds" and answer.measured == pytest.approx(elapsed)
     assert named(answer, "small").figure == pytest.approx(elapsed)
@@ -210,7 +210,7 @@ def test_a_run_answers_for_sessions_of_its_own_mix(
     fitting = fitted(tmp_path / "run", [step(1.5, flow(20), blocked=0.1)] * measured)
     plans = tuple(msgspec.structs.replace(plan, workload="mixed20") for plan in fitting.base.plans)
     base = replace(fitting.base, plans=plans)
-    start = SizedRun(base=base, slowdown=fitting.measured, alone=fitting.alone, doubt=None)
+    start = SizedRun(base=base, slowdown=fitting.measured, doubt=None)
     assert start.simulated == mix_range(measured)
     with pytest.raises(UsageError, match=said):
         fitted_of(start, asked)
@@ -233,13 +233,13 @@ def test_a_probability_that_so_few_forecasts_cannot_give_is_not_known_rather_tha
     start: SizedRun, tmp_path: Path
 ) -> None:
     answer = sized(
-        start, tmp_path, HUGE, SMALL, question=replace(ASKED, most_slowdown=20.0, probability=0.995)
+        start, tmp_path, HUGE, SMALL, question=replace(ASKED, answer_bound=20.0, probability=0.995)
     )
     huge = named(answer, "huge")
     assert huge.forecasts == 7 and huge.probability == 7 / 8 and huge.carries is None and answer.pick is None
     assert "carries: 7 checked forecasts cannot give a probability of 0.995" in huge.reasons
     assert "fits_safe: no number is known to have a probability of 0.995" in huge.reasons
-    missed = sized(start, tmp_path, SMALL, question=replace(ASKED, most_slowdown=0.1, probability=0.995))
+    missed = sized(start, tmp_path, SMALL, question=replace(ASKED, answer_bound=0.1, probability=0.995))
     assert named(missed, "small").probability == 0.0 and named(missed, "small").carries is False
 
 
@@ -248,9 +248,10 @@ def test_a_run_with_other_work_on_its_devices_has_no_probability(start: SizedRun
     assert named(answer, "small").reasons[0] == "others moved half of the bytes"
 
 
-def test_without_times_alone_there_is_no_slowdown(start: SizedRun, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="slowdown of its jobs is not known"):
-        sized(replace(start, slowdown=None), tmp_path, SMALL)
+def test_a_run_without_a_slowdown_is_refused_with_its_reason(start: SizedRun, tmp_path: Path) -> None:
+    unknown = replace(start, slowdown=None, unknown="imported files have no reference times")
+    with pytest.raises(UsageError, match="slowdown is not known: imported files have no reference times; "):
+        sized(unknown, tmp_path, SMALL)
 
 
 def test_the_rule_is_shown_if_the_errors_are_those_of_papers(start: SizedRun, tmp_path: Path) -> None:
@@ -259,7 +260,7 @@ def test_the_rule_is_shown_if_the_errors_are_those_of_papers(start: SizedRun, tm
     assert named(answer, "small").rule_figure == pytest.approx(3.0)
     assert named(answer, "small").rule_fits == 4  # 0.5 a session
     # Nine CPU seconds on two cores take 4.5 s; on eight the disk takes longer: 120 MB at 100 MB/s, 1.2 s.
-    assert named(answer, "large").rule_figure == 1.0  # not 0.8: no slowdown is below 1
+    assert named(answer, "large").rule_figure == pytest.approx(3.0 * 1.2 / 4.5)
     assert named(answer, "large").rule_fits == pytest.approx(2.0 / (3.0 * 1.2 / 4.5 / 6.0), abs=1)
 
 
@@ -271,7 +272,7 @@ def test_names_of_a_catalogue_are_plain_text_wherever_they_are_shown(start: Size
 
 def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, tmp_path: Path) -> None:
     upgrade = '[[upgrade]]\nname = "more"\nprice = 10\nset = { cores = 64 }\n'
-    answer = sized(start, tmp_path, HUGE, upgrade, question=replace(ASKED, most_slowdown=4.0))
+    answer = sized(start, tmp_path, HUGE, upgrade, question=replace(ASKED, answer_bound=4.0))
     assert named(answer, "huge").more_may_fit and named(answer, "huge").fits == 24
     (more,) = answer.upgrades
     assert (more.fits, more.more_may_fit, more.gained_sessions, more.gained_sessions_per_price) == (
@@ -283,7 +284,7 @@ def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, t
     assert more.reason == "the search ended at 24 sessions, with it and without it"
     assert "What an upgrade brings is not known" in render(answer)
     assert "Not known" in page.render(answer)
-    beyond = sized(start, tmp_path, SMALL, upgrade, question=replace(ASKED, most_slowdown=4.0))
+    beyond = sized(start, tmp_path, SMALL, upgrade, question=replace(ASKED, answer_bound=4.0))
     assert beyond.upgrades[0].gained_sessions == 24 - (named(beyond, "small").fits or 0)
     assert "by the forecast at least 16 more sessions fit" in " ".join(render(beyond).split())
     assert "at least 16 more sessions" in page.render(beyond)
@@ -324,19 +325,19 @@ def test_safe_sessions_other_than_the_run_had_have_the_errors_of_such_forecasts(
 ) -> None:
     """The run's own system with a bound far above: six sessions by 23 forecasts, more by those of papers."""
     same = '[[candidate]]\nname = "same"\nprice = 1\ncores = 2\n'
-    question = replace(ASKED, most_slowdown=9.0)
+    question = replace(ASKED, answer_bound=9.0)
     few = named(sized(start, tmp_path, same, question=question), "same")
     many = named(sized(start, tmp_path, same, question=replace(question, sessions=12)), "same")
     assert (few.error_basis, few.forecasts) == ("lab beds", 23)
     assert (many.error_basis, many.forecasts) == ("published systems", 7)
     assert few.fits_safe == many.fits_safe
-    tight = named(sized(start, tmp_path, same, question=replace(ASKED, most_slowdown=3.4)), "same")
+    tight = named(sized(start, tmp_path, same, question=replace(ASKED, answer_bound=3.4)), "same")
     assert tight.fits_safe == SESSIONS, "by the errors of beds alone"
 
 
 def test_the_sessions_that_fit_keep_within_the_memory(start: SizedRun, tmp_path: Path) -> None:
     start = uncached(start)
-    question = replace(ASKED, most_slowdown=4.0)
+    question = replace(ASKED, answer_bound=4.0)
     needed = named(sized(start, tmp_path, HUGE, question=question), "huge").memory_bytes
     assert needed
     one = needed / SESSIONS

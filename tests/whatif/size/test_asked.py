@@ -11,20 +11,22 @@ from mawl.records.store.campaign import write_qualification
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.question import SizeQuestion, start_of, window_of
-from tests.advice.qualification.test_gather import SESSIONS, record, write
+from tests.fakes.fitted import SESSIONS, write
+from tests.fakes.qualifications import finished_run, qualification
 from tests.figures.test_night import HOUR, ran
 from tests.reports.test_night import MISSED, report
-from tests.simulation.scenes import device, system
+from tests.simulation.scenes import device, flow, step, system
 
-ASKED = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=None, probability=0.5)
+ASKED = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=None, probability=0.5)
 
 
 def test_a_qualification_is_sized_from_its_middle_measured_run(tmp_path: Path) -> None:
     for number, seconds in enumerate((1.5, 1.6, 1.4), 1):
-        write(tmp_path / "runs" / str(number), seconds, 1.6)
-    write_qualification(tmp_path, record(3))
+        write(tmp_path / f"runs/measured-{number}", [step(seconds, flow(20, direction="read"))] * SESSIONS)
+    runs = [finished_run("measured", number, SESSIONS) for number in (1, 2, 3)]
+    write_qualification(tmp_path, qualification(runs=runs))
     start = start_of(str(tmp_path), tmp_path, None)
-    single = start_of(str(tmp_path / "runs" / "1"), tmp_path, None)
+    single = start_of(str(tmp_path / "runs/measured-1"), tmp_path, None)
     assert start.slowdown == single.slowdown and start.slowdown is not None
     assert start.sessions == start.every_session == SESSIONS
     offers = tmp_path / "offers.toml"
@@ -44,11 +46,11 @@ def test_derived_jobs_that_are_due_have_the_window_of_their_night(tmp_path: Path
         start = start_of(str(tmp_path / name / "run"), tmp_path, system(device()))
         assert start.window_seconds == pytest.approx(9 * HOUR)
         assert window_of(start, ASKED) == start.window_seconds
-        asked = SizeQuestion(sessions=None, most_slowdown=2.0, within_seconds=60.0, probability=0.5)
+        asked = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=60.0, probability=0.5)
         assert window_of(start, asked) == 60.0
 
 
 def test_a_qualification_without_a_measured_run_says_what_to_do(tmp_path: Path) -> None:
-    write_qualification(tmp_path, record(0))
+    write_qualification(tmp_path, qualification(runs=[]))
     with pytest.raises(MawlError, match="has no measured run with a known slowdown"):
         start_of(str(tmp_path), tmp_path, None)

@@ -38,7 +38,7 @@ def test_the_title_says_what_to_buy_and_the_cards_say_why() -> None:
         "What to add next, to carry more? 32 cores 13 more sessions for 250 EUR a month, by the forecast "
         "Every upgrade"
     )
-    assert "Carried means: a median slowdown of at most 2.00." in page
+    assert "Carried means: jobs take at most 2.00 times their reference time." in page
     assert "from 7 forecasts that were compared with measured times (published systems)." in page
     assert "down to the sessions that fit with a probability of at least 80 %" in page
     for name in ("flash", "tiny", "faster array", "too little memory", "waiting for disk"):

@@ -42,7 +42,7 @@ LARGEST_SCALE = SCALES["full"]
 STEP = 1.1
 """Scales are tried in steps of this factor, from smoke upward."""
 
-LEAST_ACTIVE_SECONDS = value_of("capacity.least_active_seconds")
+LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
 AIMED_ACTIVE_SECONDS = 1.15 * LEAST_ACTIVE_SECONDS
 """The forecast of the active phase is aimed above its bound, since a run may be faster than forecast."""
 
@@ -75,27 +75,24 @@ CERTAIN = 0.975
 
 
 class Repeats(msgspec.Struct, frozen=True, kw_only=True):
-    """So many runs alone, measured runs, and runs that prove the number of sessions that fits.
+    """So many measured runs, and runs that prove the number of sessions that fits.
 
     Of several nodes ``one_node`` runs are measured with one of them.
     """
 
-    alone: int
     measured: int
     proofs: int
     one_node: int = 0
 
 
 PREFERRED = (
-    Repeats(alone=3, measured=3, proofs=4),
-    Repeats(alone=3, measured=3, proofs=2),
-    Repeats(alone=3, measured=3, proofs=0),
-    Repeats(alone=2, measured=3, proofs=0),
-    Repeats(alone=1, measured=3, proofs=0),
-    Repeats(alone=1, measured=2, proofs=0),
-    Repeats(alone=1, measured=1, proofs=0),
+    Repeats(measured=3, proofs=4),
+    Repeats(measured=3, proofs=2),
+    Repeats(measured=3, proofs=0),
+    Repeats(measured=2, proofs=0),
+    Repeats(measured=1, proofs=0),
 )
-"""What is given up first where time is short: the proofs, then runs alone, then measured runs."""
+"""What is given up first where time is short: the proofs, then measured runs."""
 
 
 def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
@@ -106,8 +103,8 @@ def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
     if repeat is None:
         return PREFERRED
     if repeat < FEWEST_RUNS:
-        return (Repeats(alone=1, measured=repeat, proofs=0),)
-    every = (Repeats(alone=one.alone, measured=repeat, proofs=one.proofs) for one in PREFERRED)
+        return (Repeats(measured=repeat, proofs=0),)
+    every = (Repeats(measured=repeat, proofs=one.proofs) for one in PREFERRED)
     return tuple(dict.fromkeys(every))
 
 
@@ -188,16 +185,14 @@ class Chooser:
         return self._mixes[scale]
 
     def seconds(self, repeats: Repeats, scale: float) -> dict[PhaseName, float]:
-        """The forecast of each phase to come; the calibration counts as a run alone at smoke."""
+        """The forecast of each phase to come."""
         beyond = self.model.overhead_seconds
-        rounds = repeats.alone - (scale == SMOKE)
         run = self.mix(scale).elapsed_seconds + beyond
-        fitting = min(max(self.asked.most_slowdown / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
+        fitting = min(max(self.asked.answer_bound / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
         fitting = time_ratio(self.sessions, fitting)
         made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
         return {
             "inputs": LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second,
-            "alone": rounds * (self.model.alone_seconds(scale) + beyond),
             "runs": repeats.measured * run,
             "search": LEAST_PHASE_SECONDS + repeats.proofs * run * fitting,
         }
@@ -250,7 +245,7 @@ class Chooser:
         least = least_of(minutes)
         return UsageError(
             f"{self.asked.minutes:g} minutes are too short for an answer here",
-            why=f"inputs, one run of each program alone and {self._runs_words()} of {self.sessions} sessions "
+            why=f"inputs and {self._runs_words()} of {self.sessions} sessions "
             f"take {format_seconds(least)} at scale smoke, the smallest",
             cure=f"run it with --minutes {minutes} or more",
         )
@@ -275,7 +270,6 @@ class Chooser:
             scale=scale,
             cache=self.cache,
             repeats=repeats.measured,
-            runs_alone=repeats.alone,
             proofs=repeats.proofs,
             input_bytes=sum(table.bytes for table in needed.tables),
             space_bytes=sum(needed.space_bytes.values()),
@@ -287,7 +281,7 @@ class Chooser:
             active_seconds=mix.active_seconds,
             read_reach_ratio=read,
             write_reach_ratio=write,
-            expected=expected(mix.slowdown, self.asked.most_slowdown, self.model.others_cpu_ratio),
+            expected=expected(mix.slowdown, self.asked.answer_bound, self.model.others_cpu_ratio),
         )
         return msgspec.structs.replace(choice, decisions=self._decisions(choice))
 
@@ -328,13 +322,6 @@ class Chooser:
             Decision(what="scale", value=scale_name(choice.scale), why=scale),
             Decision(what="cache", value=choice.cache, why=cache),
             Decision(what="measured runs", value=str(choice.repeats), why=_why_runs(choice, asked)),
-            Decision(
-                what="runs alone",
-                value=str(choice.runs_alone),
-                why="three give the times alone a range"
-                if choice.runs_alone >= 3
-                else "three do not fit, so the answer has a wider range, unless time is left",
-            ),
             Decision(what="search", value=str(choice.proofs), why=proofs),
         ]
 

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.qualification.answer import FEWEST_ALONE, FEWEST_RUNS
 from mawl.advice.qualification.other_work import shows_nothing
 from mawl.base.errors import InterruptedRunError, MawlError
 from mawl.base.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
@@ -86,10 +85,9 @@ class Engine:
             return self.record.choice
 
     def to_the_end(self) -> Qualification:
-        """Inputs, runs alone, measured runs and search, after the choice."""
+        """Inputs, measured runs and search, after the choice."""
         with self._working():
             self._phase("inputs", self._inputs)
-            self._phase("alone", self._alone)
             self._phase("runs", self._runs)
             self._phase("search", self._search)
             return self.record
@@ -137,9 +135,7 @@ class Engine:
             for name, value in (("read", model.read_reach_ratio), ("write", model.write_reach_ratio))
             if value is not None
         )
-        return (
-            f"each program alone at scale smoke: a core does {model.core_speed:.2f} of the declared; {reach}"
-        )
+        return f"each program alone at scale smoke: core speed {model.core_speed:.2f}; {reach}"
 
     def _choice(self) -> str:
         spent = {
@@ -164,16 +160,6 @@ class Engine:
         self.work.generate(wish, self.folder / "inputs.log")
         return format_bytes(choice.input_bytes)
 
-    def _alone(self) -> str:
-        choice = self._chosen
-        rounds = self.runs.rounds_alone
-        wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
-        for position in range(1, rounds + 1):
-            self._show(f"  each program alone: run {position} of {rounds}")
-            left = rounds - position
-            self.runs.make("alone", position, wish, may_repeat=partial(self._spare, left))
-        return f"{counted_noun(rounds, 'run')} of each program alone" if rounds else "the calibration is one"
-
     def _runs(self) -> str:
         choice = self._chosen
         wish = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
@@ -184,36 +170,12 @@ class Engine:
             may_repeat, further = partial(self._spare, left), position > choice.repeats
             self.runs.make("measured", position, wish, may_repeat=may_repeat, further=further)
             position += 1
-            if self.runs.counted("measured", position) >= max(choice.repeats, FEWEST_RUNS):
-                self._further_alone()
-        if self.runs.counted("measured", position) < max(choice.repeats, FEWEST_RUNS):
-            self._further_alone()
         seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
-        return f"{counted_noun(len(seen), 'run')}; median slowdown {', '.join(slowdowns) or 'not known'}"
-
-    def _further_alone(self) -> None:
-        """Runs alone, up to three, as far as time is left.
-
-        They narrow the range most once there are three measured runs: Student's interval of two is several
-        times as wide as that of three.
-        """
-        choice, made = self._chosen, self.record.runs_for("alone")
-        if choice.scale == SMOKE:
-            made = [*self.record.runs_for("calibration"), *made]
-        if choice.proofs or not made:
-            return
-        seconds = sum(run.seconds or 0.0 for run in made) / len(made)
-        wish = RunWish(sessions=None, scale=choice.scale, cache=choice.cache)
-        most = FEWEST_ALONE - (choice.scale == SMOKE)
-        for position in range(self.runs.rounds_alone + 1, most + 1):
-            if not self.runs.begun("alone", position) and not self._in_time(seconds):
-                return
-            self._show(f"  each program alone: run {position}")
-            self.runs.make("alone", position, wish, may_repeat=self._in_time, further=True)
+        return f"{counted_noun(len(seen), 'run')}; slowdown {', '.join(slowdowns) or 'not known'}"
 
     def _search(self) -> str:
-        choice, bound = self._chosen, self.record.asked.most_slowdown
+        choice, bound = self._chosen, self.record.asked.answer_bound
         folders = [self.folder / run.folder for run in self.record.runs_for("measured")]
         if self.record.search_forecast is None:
             self.runs.note(
@@ -259,15 +221,15 @@ class Engine:
             return SessionRun(sessions=run.sessions, verdict="refused", reasons=[run.reason or ""])
         if run.state != "finished":
             return None
-        seen, most = self.runs.read(run), self.record.asked.most_slowdown
+        seen, most = self.runs.read(run), self.record.asked.answer_bound
         if seen.slowdown is None and not seen.bad_jobs:
             return None
         over = seen.slowdown is not None and seen.slowdown > most
         found = SessionRun(
             sessions=run.sessions,
             verdict="too many" if over or seen.bad_jobs else "carried",
-            slowdown=seen.slowdown,
-            most_slowdown=most,
+            answer_slowdown=seen.slowdown,
+            answer_bound=most,
         )
         return None if shows_nothing(run, found, seen.bad_jobs) else found
 

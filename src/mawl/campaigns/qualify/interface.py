@@ -48,7 +48,7 @@ class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Mix(msgspec.Struct, frozen=True, kw_only=True):
-    """The forecast of one run: elapsed and active seconds, and the median slowdown over its jobs."""
+    """The forecast of one run: elapsed and active seconds, and W."""
 
     elapsed_seconds: float
     active_seconds: float
@@ -59,7 +59,7 @@ class Model(Protocol):
     """What the calibration makes of this machine: forecasts of runs at any scale and number of sessions.
 
     ``overhead_seconds`` is what a run takes beyond its jobs, ``input_bytes_per_second`` how fast input tables
-    are made, ``core_speed`` this core's over that of the declared CPU seconds.  The reach is that of the
+    are made, ``core_speed`` this core's over that of the reference times.  The reach is that of the
     calibration, None where it was not measured.  ``others_cpu_ratio`` is the share of all processor time
     that other work used during the calibration, None where it is not known.
     """
@@ -70,9 +70,6 @@ class Model(Protocol):
     others_cpu_ratio: float | None
     read_reach_ratio: float | None
     write_reach_ratio: float | None
-
-    def alone_seconds(self, scale: float) -> float:
-        """All programs one after another."""
 
     def cpu_seconds(self, program: str, scale: float) -> float:
         """Of one job on a core of this machine, without start-up and verification."""
@@ -94,7 +91,7 @@ class RunWish(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
-    """What a finished run shows; ``slowdown`` is None where no time alone is known.
+    """What a finished run shows; ``slowdown`` is None where W is not known.
 
     ``others_cpu_ratio`` is the share of all processor time that other work used, None where not known.
     """
@@ -132,11 +129,11 @@ class Work(Protocol):
     def outcome(self, folder: Path) -> RunOutcome | None:
         """What became of the run in a folder; None where it did not begin or is no run."""
 
-    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
-        """What a finished run shows beside the runs alone, which become a part of its facts."""
+    def read(self, folder: Path, repeats: int) -> RunSeen:
+        """What a finished run shows; ``repeats``, the runs of its kind, become a part of its facts."""
 
     def model(self, calibration: Path, probe: Path) -> Model:
         """Forecasts from the calibration's run, and from the probe where there is one."""
 
-    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
         """The number of sessions that fits, forecast from measured runs of so many sessions."""

@@ -19,7 +19,6 @@ from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
-from mawl.figures.missing import counted
 from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
@@ -41,12 +40,11 @@ from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.records.model.qualification import Asked, Fits
 from mawl.records.model.records import RunOutcome
-from mawl.records.model.run import Alone, AloneRun
 from mawl.records.spec.directories import is_there
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task
-from mawl.records.store import Run, open_run
+from mawl.records.store import open_run
 from mawl.records.store.facts import read_facts, write_facts
 from mawl.records.store.files import FACTS, replace_file
 from mawl.records.store.side_files import read_probe, write_probe
@@ -106,7 +104,7 @@ class QualifyMachine:
         self._roles: dict[Role, list[Path]] = {
             role: [Path(place) for place in asked.roles[role]] for role in ROLES
         }
-        self._read: dict[tuple[Path, int, int], RunSeen] = {}
+        self._read: dict[tuple[Path, int], RunSeen] = {}
 
     def look(self) -> MachineSeen:
         noise, began = NoiseWatch(), time.monotonic()
@@ -220,17 +218,17 @@ class QualifyMachine:
             return open_run(folder).facts.outcome
         return None
 
-    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
-        key = folder, len(alone), repeats
+    def read(self, folder: Path, repeats: int) -> RunSeen:
+        key = folder, repeats
         if key not in self._read:
-            self._read[key] = _read_run(folder, alone, repeats)
+            self._read[key] = _read_run(folder, repeats)
         return self._read[key]
 
     def model(self, calibration: Path, probe: Path) -> Model:
         return CalibratedModel(open_run(calibration), probe_in(probe))
 
-    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
-        return fitting(runs, probe_in(probe), sessions, most_slowdown)
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
+        return fitting(runs, probe_in(probe), sessions, answer_bound)
 
 
 def alone_workload() -> WorkloadSpec:
@@ -325,11 +323,10 @@ def target_words(found: Probe) -> str:
     return f"{', '.join(target.roles)}: {', '.join(words)}"
 
 
-def _read_run(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+def _read_run(folder: Path, repeats: int) -> RunSeen:
     facts, _ = read_facts(folder)
-    baseline = list(baselines(open_run(folder), alone)) if alone else facts.alone
-    if (facts.alone, facts.repeats) != (baseline, repeats):
-        write_facts(folder, msgspec.structs.replace(facts, alone=baseline, repeats=repeats))
+    if facts.repeats != repeats:
+        write_facts(folder, msgspec.structs.replace(facts, repeats=repeats))
     stored = open_run(folder)
     view = StoredView(stored)
     summary = judged(view)
@@ -343,40 +340,9 @@ def _read_run(folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
         seconds=(stored.facts.ended_at or stored.facts.started_at) - stored.facts.started_at,
         elapsed_seconds=time_.elapsed_seconds,
         active_seconds=time_.active_seconds,
-        slowdown=summary.capacity.slowdown.median,
+        slowdown=summary.answer.slowdown,
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
-    )
-
-
-def baselines(run: Run, alone: Sequence[Path]) -> Sequence[Alone]:
-    """The times alone of a run's programs, from the runs of each program alone at the same scale."""
-    found: dict[str, list[AloneRun]] = {}
-    for folder in alone:
-        stored = open_run(folder)
-        for job in counted(stored.job_records()):
-            if job.usage.real_time_seconds:
-                found.setdefault(job.program, []).append(
-                    AloneRun(
-                        run_id=stored.facts.run_id,
-                        real_time_seconds=job.usage.real_time_seconds,
-                        waits=job.waits,
-                    )
-                )
-    jobs: dict[str, list[str]] = {}
-    for job in run.job_records():
-        jobs.setdefault(job.program, []).append(job.job)
-    return [_alone(program, own, found[program]) for program, own in sorted(jobs.items()) if program in found]
-
-
-def _alone(program: str, jobs: list[str], runs: list[AloneRun]) -> Alone:
-    middle = sorted(runs, key=lambda run: run.real_time_seconds)[(len(runs) - 1) // 2]
-    return Alone(
-        program=program,
-        jobs=jobs,
-        real_time_seconds=middle.real_time_seconds,
-        run_id=middle.run_id,
-        runs=runs,
     )
 
 

@@ -1,16 +1,14 @@
 """Forecasts runs and plans from a calibration: a run of each program alone at scale smoke.
 
-Bytes and waits of a program are those of its run alone, and grow with the scale as its declaration does.  So
-do the CPU seconds that the declaration explains; the others do not grow.  Devices are those of the probe
-(docs/design/qualify.md).
+Bytes and waits of a program are those of its run alone, and grow with the scale as its declaration does; its
+CPU seconds grow as its reference time does.  Devices are those of the probe (docs/design/qualify.md).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from statistics import median
 
 from mawl.advice.judge import judged
 from mawl.advice.qualification.fits import at_least, below_the_mix
@@ -27,13 +25,12 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import Fits
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
-from mawl.records.spec.program_options import CacheMode
 from mawl.records.store import Run, open_run
 from mawl.records.store.side_files import read_probe
 from mawl.simulation.changes import system_for
-from mawl.simulation.demand import FIXED_KINDS, JobDemand, growing_cpu_seconds, scale_job
+from mawl.simulation.demand import FIXED_KINDS, JobDemand, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
-from mawl.simulation.forecast import Fitting, base_of, is_uncached
+from mawl.simulation.forecast import Fitting, base_of
 from mawl.simulation.measured_system import cores_of
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import System
@@ -51,8 +48,7 @@ FORECAST_SPREAD_RATIO = 0.12
 class CalibratedModel:
     """See ``Model``.
 
-    The calibration is a run of each program alone, or (a rougher one) a run of the mix: then a program is
-    taken to need alone what its demand is, without what it waited for others.
+    The calibration is a run of each program alone, or (a rougher one) a run of the mix.
     """
 
     def __init__(self, calibration: Run, probe: Probe | None) -> None:
@@ -63,10 +59,7 @@ class CalibratedModel:
         mixed = calibration.facts.workload.sessions > 1
         self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
         self._demand = {job.program: job for job in self._base.demand.jobs.values()}
-        self._cpu_ratios = growing_cpu_ratios(self._demand, _cache_of(calibration.facts))
-        self._blocked_ratio = self._base.calibration.alone_ratio if mixed else 1.0
         facts = calibration.facts
-        self._alone = self._demanded() if mixed else _measured(calibration)
         self.overhead_seconds = _overhead_seconds(facts, summary)
         self.others_cpu_ratio = foreign_cpu_ratio(view)
         self.core_speed = _core_speed(calibration)
@@ -74,21 +67,17 @@ class CalibratedModel:
         self.write_reach_ratio: float | None = _at_most_one(summary.io.reach.write_ratio)
         self.input_bytes_per_second = self._input_rate(facts)
 
-    def alone_seconds(self, scale: float) -> float:
-        """All programs one after another."""
-        return sum(self._alone_at(program, scale) for program in self._alone)
-
     def cpu_seconds(self, program: str, scale: float) -> float:
         steps = self._job(program, scale).steps
         return sum(step.cpu_seconds for step in steps if step.kind not in FIXED_KINDS)
 
     def mix(self, sessions: int, scale: float) -> Mix:
         outcome = self._simulated(plan_at(sessions, scale))
-        slowdowns = [_real_seconds(job) / self._alone_at(job.plan.program, scale) for job in outcome.jobs]
+        reference = sum(CATALOGUE[job.plan.program].cpu_seconds(scale) for job in outcome.jobs)
         return Mix(
             elapsed_seconds=outcome.elapsed_seconds,
             active_seconds=active_seconds(outcome, sessions),
-            slowdown=max(median(slowdowns), 1.0),
+            slowdown=sum(map(_real_seconds, outcome.jobs)) / reference,
         )
 
     def elapsed_seconds(self, plan: Plan) -> float:
@@ -101,14 +90,10 @@ class CalibratedModel:
         return run_scenario(scenario, self._base.calibration)
 
     def _job(self, program: str, scale: float) -> JobDemand:
-        factor = _factor(program, scale)
-        return scale_job(self._demand[program], factor, 1.0 + self._cpu_ratios[program] * (factor - 1.0))
-
-    def _alone_at(self, program: str, scale: float) -> float:
-        """The program's time alone at smoke, times what its demand takes at the scale over that at smoke."""
-        smoke = self._took(self._demand[program])
-        grown = self._took(self._job(program, scale)) / smoke if smoke else _factor(program, scale)
-        return self._alone[program] * grown
+        declared = CATALOGUE[program]
+        bytes_factor = declared.waiting_seconds(scale) / declared.waiting_seconds(SMOKE)
+        cpu_factor = declared.cpu_seconds(scale) / declared.cpu_seconds(SMOKE)
+        return scale_job(self._demand[program], bytes_factor, cpu_factor)
 
     def _known(self, plan: Plan) -> Plan:
         """Refuse to forecast without a program: the mix would not be the mix."""
@@ -120,19 +105,6 @@ class CalibratedModel:
                 cure="see why its jobs failed: mawl report on that run",
             )
         return plan
-
-    def _demanded(self) -> dict[str, float]:
-        return {program: self._took(job) for program, job in self._demand.items()}
-
-    def _took(self, job: JobDemand) -> float:
-        """Seconds of a job without others, less start-up and verifying, which are not in its real time."""
-        return sum(
-            step.cpu_seconds / step.threads
-            + step.other_seconds
-            + self._blocked_ratio * sum(step.blocked_seconds.values())
-            for step in job.steps
-            if step.kind not in FIXED_KINDS
-        )
 
     def _left_for(self, sessions: int) -> System:
         """The system with the part of its cores that other load leaves to so many jobs at once."""
@@ -147,23 +119,22 @@ class CalibratedModel:
         return min(made / seconds, usual) if seconds else usual
 
 
-def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, most_slowdown: float) -> Fits:
+def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, answer_bound: float) -> Fits:
     """The most sessions whose simulated slowdown stays within the bound, from the middle measured run."""
     found: list[tuple[float, Path]] = []
     for folder in folders:
-        value = judged(StoredView(open_run(folder))).capacity.slowdown.median
+        value = judged(StoredView(open_run(folder))).answer.slowdown
         if value is not None:
             found.append((value, folder))
     if not found:
-        return Fits(sessions=None, reason="the slowdown of no job is known")
+        return Fits(sessions=None, reason="the slowdown of no run is known")
     measured, folder = sorted(found)[(len(found) - 1) // 2]
     stored = open_run(folder)
     view = StoredView(stored)
     base = base_of(view, judged(view), system_for(stored.facts, probe))
-    alone = {one.program: one.real_time_seconds for one in stored.facts.alone}
     mix = mix_range(sessions)
-    fit = Fitting(base=base, alone=alone, sessions=sessions, measured=measured, **mix._asdict())
-    low = fit.most_sessions(base.own, most_slowdown)
+    fit = Fitting(base=base, sessions=sessions, measured=measured, **mix._asdict())
+    low = fit.most_sessions(base.own, answer_bound)
     if low is None:
         return below_the_mix("forecast", mix)
     spread = FORECAST_SPREAD_RATIO * low
@@ -183,12 +154,6 @@ def _real_seconds(job: SimulatedJob) -> float:
     return sum(step.ended - step.started for step in job.steps if step.activity.step.kind not in FIXED_KINDS)
 
 
-def _factor(program: str, scale: float) -> float:
-    """What a program takes at a scale over what it takes at smoke, by its declaration."""
-    declared = CATALOGUE[program]
-    return declared.expected_seconds(scale) / declared.expected_seconds(SMOKE)
-
-
 def _others(summary: Judged, cores: float) -> float:
     """Tasks of others that compete for processors, by what they took from the programs alone.
 
@@ -204,40 +169,12 @@ def _others(summary: Judged, cores: float) -> float:
     return certain * max(cores / share - 1.0, 0.0)
 
 
-def _measured(calibration: Run) -> dict[str, float]:
-    return {
-        job.program: job.usage.real_time_seconds
-        for job in counted(calibration.job_records())
-        if job.usage.real_time_seconds
-    }
-
-
 def _core_speed(calibration: Run) -> float:
+    """Reference seconds of the programs over what they took here."""
     jobs = [job for job in counted(calibration.job_records()) if job.usage.cpu_seconds]
-    cache = _cache_of(calibration.facts)
-    declared = sum(CATALOGUE[job.program].cpu_seconds(SMOKE, cache) for job in jobs)
+    reference = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
     measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
-    return declared / measured if measured else 1.0
-
-
-def _cache_of(facts: RunFacts) -> CacheMode | None:
-    return "none" if is_uncached(facts) else None
-
-
-def growing_cpu_ratios(demand: Mapping[str, JobDemand], cache: CacheMode | None = None) -> dict[str, float]:
-    """The part of each program's CPU seconds in growing steps, at smoke, that grows with the scale.
-
-    One ratio gives the core's speed: CPU seconds of all programs together over those that they declare.
-    What a program took beyond its declaration times this ratio is the same at any scale: first calls, plans
-    of queries, small tables.
-    """
-    measured = {program: growing_cpu_seconds(job) for program, job in demand.items()}
-    declared = {program: CATALOGUE[program].cpu_seconds(SMOKE, cache) for program in demand}
-    core = sum(measured.values()) / sum(declared.values())
-    return {
-        program: min(core * declared[program] / seconds, 1.0) if seconds else 1.0
-        for program, seconds in measured.items()
-    }
+    return reference / measured if measured else 1.0
 
 
 def _overhead_seconds(facts: RunFacts, summary: Judged) -> float:

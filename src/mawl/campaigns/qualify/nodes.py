@@ -13,7 +13,7 @@ from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.machine import NO_PROBE, differing, one_machine
 from mawl.base.errors import MawlError, UsageError
 from mawl.base.units import counted_noun, format_ratio
-from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, SMOKE, Chooser, Repeats, needs_at
+from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, Chooser, Repeats, needs_at
 from mawl.campaigns.qualify.engine import Engine, LeftOutError
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, WritableSpace
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
@@ -171,22 +171,20 @@ def _lost_node_error(folder: Path) -> MawlError | None:
 
 
 PREFERRED = (
-    Repeats(alone=3, measured=3, proofs=0, one_node=3),
-    Repeats(alone=3, measured=3, proofs=0, one_node=2),
-    Repeats(alone=3, measured=3, proofs=0, one_node=1),
-    Repeats(alone=2, measured=3, proofs=0, one_node=1),
-    Repeats(alone=1, measured=3, proofs=0, one_node=1),
-    Repeats(alone=1, measured=2, proofs=0, one_node=1),
-    Repeats(alone=1, measured=1, proofs=0, one_node=1),
+    Repeats(measured=3, proofs=0, one_node=3),
+    Repeats(measured=3, proofs=0, one_node=2),
+    Repeats(measured=3, proofs=0, one_node=1),
+    Repeats(measured=2, proofs=0, one_node=1),
+    Repeats(measured=1, proofs=0, one_node=1),
 )
-"""What is given up first where time is short: runs with one node, then runs alone, then those with all."""
+"""What is given up first where time is short: runs with one node, then those with all."""
 
 
 def preferred_for(repeat: int | None) -> tuple[Repeats, ...]:
     if repeat is None:
         return PREFERRED
     if repeat < FEWEST_RUNS:
-        return (Repeats(alone=1, measured=repeat, proofs=0, one_node=1),)
+        return (Repeats(measured=repeat, proofs=0, one_node=1),)
     every = (msgspec.structs.replace(one, measured=repeat) for one in PREFERRED)
     return tuple(dict.fromkeys(every))
 
@@ -203,27 +201,22 @@ class NodesChooser(Chooser):
         self.preferred = preferred_for(asked.repeat)
 
     def seconds(self, repeats: Repeats, scale: float) -> dict[PhaseName, float]:
-        """The forecast of each phase to come; the nodes make the input tables in the first run to come.
-
-        Without a further run alone that is the first measured one.
-        """
+        """The forecast of each phase to come; the nodes make the input tables in the first measured run."""
         beyond, elapsed = self.model.overhead_seconds, self.mix(scale).elapsed_seconds
-        rounds = repeats.alone - (scale == SMOKE)
         made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
         inputs = LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second
         return {
             "inputs": 0.0,
-            "alone": rounds * (self.model.alone_seconds(scale) + beyond) + (inputs if rounds else 0.0),
             "runs": repeats.measured * self._all_nodes_seconds(scale)
             + repeats.one_node * (elapsed + beyond)
-            + (0.0 if rounds else inputs),
+            + inputs,
             "search": 0.0,
         }
 
     def _all_nodes_seconds(self, scale: float) -> float:
         """A run with all nodes that is just carried."""
         mix = self.mix(scale)
-        longer = max(self.asked.most_slowdown / mix.slowdown, 1.0)
+        longer = max(self.asked.answer_bound / mix.slowdown, 1.0)
         return longer * mix.elapsed_seconds + self.model.overhead_seconds
 
     def _runs_words(self) -> str:
@@ -262,7 +255,7 @@ def expected_of_all(one: Expected) -> Expected:
     """What the forecast of one node says of all: no more than that they are not carried where one is not."""
     if one.answer != "carried":
         return one
-    forecast = f"{format_ratio(one.slowdown)} times as long as alone"
+    forecast = f"{format_ratio(one.slowdown)} times the reference time"
     range_ = f"{format_ratio(one.slowdown_low)} to {format_ratio(one.slowdown_high)}"
     return msgspec.structs.replace(
         one,
@@ -323,9 +316,7 @@ class NodesEngine(Engine):
             self._show(f"  run {position} with {choice.nodes} nodes: {choice.sessions} sessions each")
             self.runs.make("measured", position, every, may_repeat=may_repeat, further=further)
             position += 1
-            if position > choice.repeats:
-                self._further_alone()
-        return f"one node: {self._median_slowdowns('one-node')}; all: {self._median_slowdowns('measured')}"
+        return f"one node: {self._slowdowns('one-node')}; all: {self._slowdowns('measured')}"
 
     def _is_next(self, position: int) -> bool:
         """Whether a run with all nodes is made: the first, and others as far as the time allows."""
@@ -355,10 +346,10 @@ class NodesEngine(Engine):
         made = [run.seconds or 0.0 for run in self.record.runs_for(purpose)]
         return sum(made) / len(made)
 
-    def _median_slowdowns(self, purpose: RunPurpose) -> str:
+    def _slowdowns(self, purpose: RunPurpose) -> str:
         seen = [self.runs.read(run) for run in self.record.runs_for(purpose)]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
-        return f"{counted_noun(len(seen), 'run')}, median slowdown {', '.join(slowdowns) or 'not known'}"
+        return f"{counted_noun(len(seen), 'run')}, slowdown {', '.join(slowdowns) or 'not known'}"
 
     def _search(self) -> str:
         raise LeftOutError(NO_SEARCH)

@@ -5,7 +5,6 @@ The record on disk names the folder of a run before it begins.  Only finished wo
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +13,6 @@ import msgspec
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.base.units import format_percent
-from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.interface import RunSeen, RunWish, Work
 from mawl.records.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
 from mawl.records.store.campaign import write_qualification
@@ -121,7 +119,7 @@ class Runs:
         outcome = self.work.outcome(place)
         if outcome in (None, "running", "interrupted"):
             return False
-        seen = self.work.read(place, self._alone_folders(run), self._repeats(run))
+        seen = self.work.read(place, self._repeats(run))
         self._replace(
             run,
             state="finished",
@@ -134,17 +132,7 @@ class Runs:
         return True
 
     def read(self, run: QualifyRun) -> RunSeen:
-        return self.work.read(self.folder / run.folder, self._alone_folders(run), self._repeats(run))
-
-    def _alone_folders(self, run: QualifyRun) -> list[Path]:
-        if run.purpose in ("calibration", "alone"):
-            return []
-        rounds = self.record.runs_for("alone")
-        choice = self.record.choice
-        assert choice is not None, "a run in the mix comes after the choice"
-        if choice.scale == SMOKE:
-            rounds = [*self.record.runs_for("calibration"), *rounds]
-        return [self.folder / one.folder for one in rounds]
+        return self.work.read(self.folder / run.folder, self._repeats(run))
 
     def _repeats(self, run: QualifyRun) -> int:
         return max(len(self.record.runs_for(run.purpose)), 1)
@@ -157,31 +145,19 @@ class Runs:
         """Those of a phase that is done, else those of its runs that came to their end.
 
         A probe that was stopped counts the targets that were finished.
-        A run alone that the phase of the measured runs made with the time left counts there.
         """
         phase = self.record.phase(name)
         if phase.state in ("done", "skipped") or name == "probe":
             return phase.seconds
         purposes = ("measured", "one-node") if name == "runs" else (name,)
-        further = 1 + self.rounds_alone if name == "runs" else math.inf
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
-            if run.state in ("finished", "disturbed", "left out")
-            and (run.purpose in purposes or (run.purpose == "alone" and run.position >= further))
+            if run.state in ("finished", "disturbed", "left out") and run.purpose in purposes
         )
-
-    @property
-    def rounds_alone(self) -> int:
-        """The runs alone that the phase ``alone`` makes; at smoke the calibration is the first of them."""
-        choice = self.record.choice
-        return 0 if choice is None else choice.runs_alone - (choice.scale == SMOKE)
 
     def begun(self, purpose: RunPurpose, position: int) -> QualifyRun | None:
         return next(iter(self._attempts(purpose, position)), None)
-
-    def counted(self, purpose: RunPurpose, before: int) -> int:
-        return sum(run.position < before for run in self.record.runs_for(purpose))
 
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         over = ("finished", "refused", "left out")

@@ -16,6 +16,7 @@ from mawl.base.units import format_bytes
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import TableNeed, tables_of, with_commands
 from mawl.plan.output import nodes_toml
+from mawl.plan.references import reference_of
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.spec.program_options import OnLostNode, Role
@@ -238,6 +239,9 @@ class Controller:
     def _facts(self) -> RunFacts:
         plans = {node.name: node.task.plan for node in self.nodes}
         first = self.nodes[0].task
+        file = None if first.spec.reference is None else Path(first.spec.reference)
+        catalogues = {name: with_commands(plan, CATALOGUE) for name, plan in plans.items()}
+        references = {name: reference_of(plan, catalogues[name], file) for name, plan in plans.items()}
         return RunFacts(
             run_id=self.request.run_id,
             kind="measured",
@@ -253,8 +257,9 @@ class Controller:
             planned_jobs=[
                 msgspec.structs.replace(job, job=Correction(name, 0.0).name(job.job))
                 for name, plan in plans.items()
-                for job in planned_jobs(plan, with_commands(plan, CATALOGUE), name)
+                for job in planned_jobs(plan, catalogues[name], name, references[name][1])
             ],
+            reference=references[self.nodes[0].name][0],
             roles={role: list(places) for role, places in first.spec.directories().items()},
             link_bytes_per_second=self.request.link_bytes_per_second,
         )

@@ -23,8 +23,10 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.environment import with_values
 from mawl.plan.needs import needs, with_commands
 from mawl.plan.processors import parse_cores, processors_of, with_threads
+from mawl.plan.references import reference_of
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.records import JobRecord
+from mawl.records.model.run import Reference
 from mawl.records.spec.program_options import ROLES, Role, StartMode
 from mawl.records.spec.task import TaskFailure
 from mawl.records.store.without_pandas import arrow_alone
@@ -193,13 +195,19 @@ class Node:
         inputs = make_inputs(
             task.plan, self.volumes, self.needed, order=task.spec.volume_order, processes=self._processes()
         )
+        catalogue = with_commands(task.plan, CATALOGUE)
+        reference, reference_seconds = reference_of(task.plan, catalogue)
+        if (file := task.spec.reference) is not None:  # it is the controller's
+            reference, reference_seconds = Reference(version=None, file=Path(file).name), {}
         facts = carry_out(
             RunRequest(
                 run_id=task.run_id,
                 node=task.node,
                 folder=self.folder,
                 plan=task.plan,
-                catalogue=with_commands(task.plan, CATALOGUE),
+                catalogue=catalogue,
+                reference=reference,
+                reference_seconds=reference_seconds,
                 inputs=inputs.directories,
                 spec=task.spec,
                 cpus=self.cpus,

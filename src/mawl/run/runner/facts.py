@@ -80,7 +80,7 @@ def facts_before(
         start_mode=request.spec.start,
         on_failure=request.spec.on_failure,
         nodes=[_node(request, machine, node)],
-        planned_jobs=planned_jobs(plan, request.catalogue, node),
+        planned_jobs=planned_jobs(plan, request.catalogue, node, request.reference_seconds),
         software=_software(),
         settings={
             "swap_bytes": machine.swap_bytes,
@@ -99,6 +99,7 @@ def facts_before(
         ports={node: ports()},
         volume_order=request.spec.volume_order,
         cache=cache,
+        reference=request.reference,
         alone=list(request.alone),
         load_before=request.load_before,
         free_space=list(request.free_space),
@@ -107,8 +108,10 @@ def facts_before(
     )
 
 
-def planned_jobs(plan: Plan, catalogue: Mapping[str, Program], node: str) -> list[PlannedJob]:
-    """What a reader needs to name a job that left no record."""
+def planned_jobs(
+    plan: Plan, catalogue: Mapping[str, Program], node: str, reference_seconds: Mapping[str, float]
+) -> list[PlannedJob]:
+    """What a reader needs to name a job that left no record, and its reference time."""
     return [
         PlannedJob(
             job=job.job,
@@ -120,6 +123,7 @@ def planned_jobs(plan: Plan, catalogue: Mapping[str, Program], node: str) -> lis
             replica=job.replica,
             gate=job.gate,
             trail_out=job.trail_out,
+            reference_seconds=reference_seconds.get(job.job),
         )
         for job in plan.jobs()
     ]

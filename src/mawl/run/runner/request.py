@@ -12,7 +12,7 @@ from mawl.plan.mix import keeps_results
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.records import JobRecord
-from mawl.records.model.run import Alone, FreeSpace, LoadBefore
+from mawl.records.model.run import Alone, FreeSpace, LoadBefore, Reference
 from mawl.records.spec.program_options import StartMode
 from mawl.records.spec.run_spec import RunSpec
 
@@ -37,6 +37,9 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     cpus: tuple[int, ...] | None = None
     core_speed: float | None = None
     """Of the cores (``core_speed_for``); None: no job asks for it."""
+    reference: Reference | None = None
+    """Where ``reference_seconds`` come from: by job, as far as they are known."""
+    reference_seconds: Mapping[str, float] = {}
     alone: tuple[Alone, ...] = ()
     """Times alone of the plan's jobs, as far as they are known."""
     load_before: LoadBefore | None = None

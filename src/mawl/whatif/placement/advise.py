@@ -8,7 +8,7 @@ from itertools import product
 
 from msgspec.structs import replace
 
-from mawl.advice.foreign import foreign_bytes
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError
 from mawl.figures.demand import by_streams, figures_of
 from mawl.figures.io import REACHES_STORAGE_RATIO

@@ -90,14 +90,13 @@ class _Sizing:
         fitted, time = fitted_of(start, question)
         window = window_of(start, question)
         self.window = window is not None
-        self.bound: float = question.most_slowdown if window is None else window
+        self.bound: float = question.answer_bound if window is None else window
         self.fitted: FittedFigure = fitted
         self.time: TimeFigure = time
         # The rule lets the work grow with the sessions, and below 5 it is the same for all of them.
         self.rule: RooflineRule | None = None
         if start.simulated.most >= FEWEST_FULL_SESSIONS:
-            least = 0.0 if self.window else 1.0
-            self.rule = rule_of(start.base, start.sessions, fitted.measured, least=least)
+            self.rule = rule_of(start.base, start.sessions, fitted.measured)
         own = start.base.own
         needed = _memory_at_once(self.fitted.outcome(own, start.sessions), start)
         self.memory_known = needed is not None and needed <= own.nodes[0].memory_bytes

@@ -7,13 +7,12 @@ For some of the papers the rule is nearer (docs/reference/published-forecasts.md
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from mawl.advice.foreign import foreign_bytes
 from mawl.advice.judge import judged
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SessionRange, mix_range
@@ -43,7 +42,7 @@ class SizeQuestion:
     """
 
     sessions: int | None
-    most_slowdown: float
+    answer_bound: float
     within_seconds: float | None
     probability: float
 
@@ -59,7 +58,7 @@ class SizedRun:
 
     base: Base
     slowdown: float | None
-    alone: Mapping[str, float]
+    unknown: str | None = None
     doubt: str | None
     window_seconds: float | None = None
 
@@ -101,7 +100,7 @@ def _middle_run(folder: Path) -> Path:
     found = []
     for run in record.runs_for("measured"):
         view = StoredView(open_run(folder / run.folder))
-        slowdown = judged(view).capacity.slowdown.median
+        slowdown = judged(view).answer.slowdown
         if slowdown is not None:
             found.append((slowdown, folder / run.folder))
     if not found:
@@ -119,8 +118,8 @@ def _start(folder: Path, own: System | None) -> SizedRun:
     summary = judged(view)
     return SizedRun(
         base=base_of(view, summary, own),
-        slowdown=summary.capacity.slowdown.median,
-        alone={one.program: one.real_time_seconds for one in stored.facts.alone},
+        slowdown=summary.answer.slowdown,
+        unknown=summary.answer.reason,
         doubt=foreign_bytes(summary),
         window_seconds=_window(stored, summary.time.elapsed_seconds),
     )
@@ -173,14 +172,14 @@ def fitted_of(start: SizedRun, question: SizeQuestion) -> tuple[FittedFigure, Ti
         if not elapsed:
             raise UsageError("the run has no elapsed time", where=start.base.facts.run_id)
         return FittedElapsed(**common, measured=elapsed), "time.elapsed_seconds"
-    if start.slowdown is None or not start.alone:
+    if start.slowdown is None:
         raise UsageError(
-            "the slowdown of its jobs is not known",
+            "the slowdown is not known",
             where=start.base.facts.run_id,
-            why="the run has no times alone",
-            cure="measure with --solo, name a folder of mawl qualify, or ask for elapsed time with --within",
+            why=start.unknown,
+            cure="start from a run of this mawl with reference times, or ask for elapsed time with --within",
         )
-    return Fitting(**common, measured=start.slowdown, alone=start.alone), "time.real_time_seconds"
+    return Fitting(**common, measured=start.slowdown), "time.real_time_seconds"
 
 
 UNSEEN_ERROR = 0.15
@@ -198,14 +197,12 @@ class RooflineRule:
     """The figure of a run grows with the shortest time that a system needs for its jobs' work.
 
     That time is the longer of CPU seconds over what the cores do, and bytes at devices over what devices,
-    links and fabric move (Williams, Waterman and Patterson 2009).  ``least`` is the least that the figure
-    can be: 1 for a slowdown.
+    links and fabric move (Williams, Waterman and Patterson 2009).
     """
 
     base: Base
     sessions: int
     measured: float
-    least: float
 
     @property
     def known(self) -> bool:
@@ -213,12 +210,10 @@ class RooflineRule:
 
     def figure(self, system: System, sessions: int) -> float:
         ratio = self._seconds(system, sessions) / self._seconds(self.base.own, self.sessions)
-        return max(self.measured * ratio, self.least)
+        return self.measured * ratio
 
     def most_sessions(self, system: System, bound: float) -> int:
         """The most sessions on each node with a figure within the bound; 0 if one session exceeds it."""
-        if self.least > bound:
-            return 0
         one = self.measured * self._seconds(system, 1) / self._seconds(self.base.own, self.sessions)
         return math.floor(min(bound / one, MOST_BY_RULE)) if one else MOST_BY_RULE
 
@@ -239,7 +234,7 @@ class RooflineRule:
         return max(storage_seconds(system, shared, nodes), processors)
 
 
-def rule_of(base: Base, sessions: int, measured: float, *, least: float) -> RooflineRule | None:
+def rule_of(base: Base, sessions: int, measured: float) -> RooflineRule | None:
     """The rule for a run; None if the run shows no work."""
-    rule = RooflineRule(base=base, sessions=sessions, measured=measured, least=least)
+    rule = RooflineRule(base=base, sessions=sessions, measured=measured)
     return rule if rule.known else None

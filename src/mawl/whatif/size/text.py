@@ -90,7 +90,9 @@ def explained(answer: SizeAnswer) -> list[str]:
     found, enough = _named(answer, answer.pick), exact_percent(answer.asked_probability)
     lines = []
     if answer.bounded == "slowdown":
-        lines.append(f"Carried means: a median slowdown of at most {_figure(answer.bound, answer)}.")
+        lines.append(
+            f"Carried means: jobs take at most {_figure(answer.bound, answer)} times their reference time."
+        )
     if found is not None:
         lines.append(f"No cheaper candidate is known to do so with a probability of at least {enough}.")
         lines.append(
@@ -194,7 +196,7 @@ def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
 def notes(answer: SizeAnswer) -> list[str]:
     """What the answer rests on."""
     measured = _figure(answer.measured, answer)
-    word = "median slowdown" if answer.bounded == "slowdown" else "elapsed time"
+    word = "slowdown" if answer.bounded == "slowdown" else "elapsed time"
     lines = [
         f"From run {answer.run_id} ({answer.workload}): {word} {measured} with "
         f"{counted_noun(answer.measured_sessions, 'session')} on a node; the bound is "
@@ -202,8 +204,8 @@ def notes(answer: SizeAnswer) -> list[str]:
     ]
     if answer.bounded == "slowdown":
         lines.append(
-            "Slowdown is real time in the mix over real time alone. The times alone stay those of the run, "
-            "so a candidate with faster cores gains."
+            "Slowdown is the real time of the jobs over mawl's reference time, which is the same for every "
+            "system."
         )
     if answer.calibration_error_ratio is not None:
         lines.append(
