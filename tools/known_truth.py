@@ -69,10 +69,11 @@ def page(draws: Sequence[JudgedDraw]) -> str:
         "For each draw the test makes a bed: it caps or slows the device of one role, or none, and gives "
         "mawl one or two processors and a share of the memory.",
         "Then it runs `mawl qualify` on the bed for so many *minutes*, and the same mix three more times.",
-        "The truth is the median slowdown of these three runs, by a second formula that shares no code with "
-        "the answer.",
+        "The truth is the median of W in these three runs, by a second formula that shares no code with the "
+        "answer.",
         "A draw is right when the answer and the limit are right.",
         "*NOT KNOWN* is right only where the truth is within 10 % of the bound.",
+        *([] if draws else ["No draw was made since the answer is by reference times."]),
         f"Right: {sum(not one.faults for one in newest)} of {len(newest)}.",
         *([f"Not made yet, of {WHOLE}: draws {', '.join(map(str, missing))}."] if missing else []),
         *_table(newest),

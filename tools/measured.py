@@ -8,8 +8,6 @@ DIR, runs it (at scale ``quick`` unless ``--scale`` says otherwise; ``--memory-l
 ``--program NAME`` measures some programs again and keeps the figures of the others, at the same scale.
 ``--runs FOLDER...`` takes them from runs of all programs alone that are there already, as
 ``mawl run --solo`` makes them.
-``--reference`` keeps the CPU times as the reference times of that scale instead
-(``src/mawl/plan/reference_times.json``); the table is of one machine.
 """
 
 from __future__ import annotations
@@ -27,11 +25,11 @@ from mawl.base.units import format_bytes, format_instant, format_memory
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import JobSeconds, asked_per_cpu_second
 from mawl.plan.programs import Direction
-from mawl.plan.reference_times import TABLE, Knot, ReferenceTimes
 from mawl.plan.spec import parse_scale, scale_name
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import RoleIo
+from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES, CacheMode, Role
 from mawl.records.store import open_run
 from mawl.simulation.forecast import is_uncached
@@ -108,7 +106,7 @@ def figures(job: JobRecord, scale: float) -> Figures:
 def measured(folder: Path) -> Measured:
     """What a run folder of ``workload`` holds."""
     run = open_run(folder)
-    facts, node = run.facts, run.facts.nodes[0]
+    facts = run.facts
     scale = facts.workload.scale
     if scale is None:
         raise ValueError(f"{folder}: the run has no scale")
@@ -121,12 +119,18 @@ def measured(folder: Path) -> Measured:
         measured_at=format_instant(facts.started_at),
         mawl_version=facts.mawl_version,
         scale=scale,
-        memory_limit_bytes=node.memory_limit_bytes,
+        memory_limit_bytes=facts.nodes[0].memory_limit_bytes,
         cache="none" if is_uncached(facts) else None,
-        machine=f"{node.cores} cores ({node.core_basis}) of {node.cpu_model}, "
-        f"{format_memory(node.memory_bytes or 0)}, Linux {node.kernel}",
+        machine=machine_of(facts),
         programs=programs,
     )
+
+
+def machine_of(facts: RunFacts) -> str:
+    """``2 cores (vCPU) of AMD EPYC, 23.5 GiB, Linux 6.18``: the machine of a run."""
+    node = facts.nodes[0]
+    memory = format_memory(node.memory_bytes or 0)
+    return f"{node.cores} cores ({node.core_basis}) of {node.cpu_model}, {memory}, Linux {node.kernel}"
 
 
 def middle(found: Sequence[Measured]) -> Measured:
@@ -160,12 +164,12 @@ def merged(stored: Measured, found: Measured) -> Measured:
 
 
 def cpu_ratios(stored: Measured) -> dict[str, float]:
-    """CPU seconds over the declared ones, by program, over the median of these ratios.
+    """CPU seconds over the reference times, by program, over the median of these ratios.
 
-    The median is what this processor differs from that of the declarations by.
+    The median is what this processor differs from the reference machine by.
     """
     ratios = {
-        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale, stored.cache)
+        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale)
         for name, one in stored.programs.items()
     }
     usual = median(ratios.values())
@@ -178,7 +182,7 @@ def page(stored: Measured) -> list[str]:
     memory = "" if limit is None else f", jobs and page cache within {format_memory(limit)}"
     times = [one.real_time_seconds for one in stored.programs.values()]
     head = ["program", "real time s", "CPU s", "peak memory", *(f"{role} {way}" for role, way in _WAYS)]
-    head += ["bytes / declared", "CPU / declared", "MB per CPU s"]
+    head += ["bytes / declared", "CPU / reference", "MB per CPU s"]
     mode = f", --cache {stored.cache}" if stored.cache else ""
     cpu = cpu_ratios(stored)
     return [
@@ -192,7 +196,7 @@ def page(stored: Measured) -> list[str]:
             if stored.runs > 1
             else []
         ),
-        "CPU / declared is CPU time over the declared CPU time, divided by the median of all programs, so",
+        "CPU / reference is CPU time over the reference time, divided by the median of all programs, so",
         "that the speed of the processor is not in it.",
         *_asked(stored),
         *(f"The row of {name} is one later job, {at}." for name, at in stored.again.items()),
@@ -258,15 +262,11 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--cache", choices=[mode for mode in FILES if mode])
     parser.add_argument("--times", type=int, default=1)
     parser.add_argument("--program", action="append", choices=list(CATALOGUE))
-    parser.add_argument("--reference", action="store_true")
     given = parser.parse_args(arguments)
-    if given.reference and given.cache:
-        parser.error("--cache does not go with --reference")
-    keep = _keep_reference if given.reference else _keep
     if given.runs:
         if given.program or given.memory_limit or given.cache or given.times > 1:
             parser.error("--program, --memory-limit, --cache and --times do not go with --runs")
-        keep(middle([measured(folder) for folder in given.runs]))
+        _keep(middle([measured(folder) for folder in given.runs]))
         return 0
     parse_scale(given.scale)
     given.place.mkdir(parents=True, exist_ok=True)
@@ -284,42 +284,14 @@ def main(arguments: Sequence[str]) -> int:
             return done.returncode
         runs.append(measured(given.place / "runs" / "latest"))
     found, stored = middle(runs), load(given.cache)
-    if given.program and not given.reference and stored is not None:
+    if given.program and stored is not None:
         found = merged(stored, found)
-    keep(found)
+    _keep(found)
     return 0
 
 
 def _keep(kept: Measured) -> None:
     FILES[kept.cache].write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
-
-
-def _keep_reference(found: Measured) -> None:
-    """Of programs that were not measured the table keeps its times; ValueError for another machine's."""
-    knots: dict[float, Knot] = {}
-    if TABLE.exists():
-        table = msgspec.json.decode(TABLE.read_bytes(), type=ReferenceTimes)
-        if table.machine != found.machine:
-            raise ValueError(f"the table is of {table.machine}, these figures are of {found.machine}")
-        knots = {one.scale: one for one in table.knots}
-    seconds = {name: round(one.cpu_seconds, 3) for name, one in found.programs.items()}
-    before = knots.get(found.scale)
-    if before is None or set(seconds) == set(CATALOGUE):
-        knots[found.scale] = Knot(
-            scale=found.scale,
-            measured_at=found.measured_at,
-            runs=found.runs,
-            memory_limit_bytes=found.memory_limit_bytes,
-            cpu_seconds=seconds,
-        )
-    else:
-        knots[found.scale] = msgspec.structs.replace(
-            before,
-            cpu_seconds=before.cpu_seconds | seconds,
-            again=before.again | dict.fromkeys(seconds, found.measured_at),
-        )
-    kept = ReferenceTimes(machine=found.machine, knots=[knots[scale] for scale in sorted(knots)])
-    TABLE.write_bytes(msgspec.json.format(msgspec.json.encode(kept), indent=2) + b"\n")
 
 
 if __name__ == "__main__":

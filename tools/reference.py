@@ -23,7 +23,8 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, mixed
 from mawl.plan.needs import tables_of
 from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
-from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec
+from mawl.plan.reference_times import reference_times
+from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scale_name
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.records.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.records.spec.run_spec import MOST_SESSIONS
@@ -92,7 +93,11 @@ def options_page() -> list[str]:
             format_memory(field.default) if field.encode_name.endswith("_bytes") else _default(field.default)
         )
         rows.append((f"`{names[field.name]}`", f"`{field.name}`", default, _description(field.type)))
-    settings = [(f"`{field.name}`", type_words(field.type)) for field in msgspec.structs.fields(FileSettings)]
+    settings = [
+        (f"`{field.name}`", type_words(field.type))
+        for field in msgspec.structs.fields(FileSettings)
+        if field.type is not object  # an old name, which is refused
+    ]
     return [
         "# Options and settings",
         "",
@@ -243,7 +248,6 @@ def _program(program: Program) -> list[str]:
         (f"`{t.name}`", t.layout, format_bytes(t.bytes(1.0)), f"{t.rows(1.0):,}", t.row_bytes)
         for t in program.inputs
     ]
-    source = "input" if inputs else f"its table `{program.temporaries[0].name}`"
     made = [f"No input: it makes {program.rows(1.0):,} rows of its own at `full`.", ""]
     steps = [(s.name, s.kind, _in_sas(s), passes(s.reads), passes(s.writes), s.title) for s in program.steps]
     return [
@@ -255,12 +259,18 @@ def _program(program: Program) -> list[str]:
         f"- Size: {program.size_knob}",
         f"- Answer: {program.check}",
         f"- Memory with the default options at `full`: {format_memory(program.memory_bytes(Options()))}",
-        f"- CPU seconds per GB of {source}, for planning: {program.cpu_seconds_per_gb:g}",
+        f"- Reference time: {_reference_times(program.name)}",
         f"- Libraries: {', '.join(f'`{name}`' for name in program.modules)}",
         "",
         *(table(("input at `full`", "layout", "size", "rows", "bytes a row"), inputs) if inputs else made),
         *table(("step", "kind", "in SAS", "reads", "writes", "what it does"), steps),
     ]
+
+
+def _reference_times(program: str) -> str:
+    """``0.281 s at smoke (0.275 to 0.290), ...``: medians over the seeds with their range."""
+    found = ((scale_name(knot.scale), knot.programs[program]) for knot in reference_times().knots)
+    return ", ".join(f"{one.median:g} s at {scale} ({one.low:g} to {one.high:g})" for scale, one in found)
 
 
 def workloads_page() -> list[str]:

@@ -12,7 +12,7 @@ from tools.markdown import table
 
 FOLDER = "rules"
 """Where the page of each rule is, below the page of all."""
-SHARED = {"reach": "capacity.least_reach_ratio", "frequency": "validity.drift.fewest_windows"}
+SHARED = {"reach": "answer.least_reach_ratio", "frequency": "validity.drift.fewest_windows"}
 """Thresholds of rules that other rules or answers use, too, and that have their names from there."""
 
 

@@ -67,9 +67,9 @@ class _Arms:
 
     def _pick(self, probability: float, prices: Mapping[str, float], bound: float) -> str | None:
         question = SizeQuestion(
-            sessions=None, most_slowdown=2.0, within_seconds=bound, probability=probability
+            sessions=None, answer_bound=2.0, within_seconds=bound, probability=probability
         )
-        start = SizedRun(base=self.base, slowdown=None, alone={}, doubt=None)
+        start = SizedRun(base=self.base, slowdown=None, doubt=None)
         offers = [_offer(arm, self.systems[arm], price) for arm, price in prices.items()]
         with TemporaryDirectory(prefix="mawl-sizing-") as folder:
             file = Path(folder) / "offers.toml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from collections.abc import Callable
 from datetime import timedelta
@@ -189,8 +190,6 @@ def test_a_figure_that_contradicts_the_others_is_found(
     with_cell(run, table, column, change, row)
     [ruling] = [one for one in validate(run_subject(run)).rulings if one.name == "agreement"]
     assert ruling.state == "failed"
-    import re
-
     assert any(re.search(words, fault.sentence) for fault in ruling.faults), ruling.faults
 
 
@@ -225,13 +224,44 @@ def test_a_fact_that_contradicts_the_tables_is_found(
     ],
 )
 def test_a_plan_that_is_not_published_is_found(run: Path, old: str, new: str, words: str) -> None:
-    import re
-
     plan = (run / "plan.toml").read_text()
     assert old in plan
     (run / "plan.toml").write_text(plan.replace(old, new, 1))
     found = failed(validate(run_subject(run)))["workload"]
     assert re.search(words, found), found
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (
+            lambda facts: facts["planned_jobs"][0].update(reference_seconds=900.0),
+            "the reference time of .* is another than in mawl's table",
+        ),
+        (
+            lambda facts: facts["planned_jobs"][0].update(reference_seconds=None),
+            "the reference time of .* is another than in mawl's table",
+        ),
+        (
+            lambda facts: facts.update(reference={"version": None, "file": "own.toml (0123)"}),
+            r"its reference times are those of own.toml \(0123\), not mawl's",
+        ),
+    ],
+)
+def test_other_reference_times_than_mawls_are_found(
+    run: Path, change: Callable[[dict[str, Any]], None], words: str
+) -> None:
+    with_fact(run, change)
+    assert re.search(words, failed(validate(run_subject(run)))["workload"])
+
+
+def test_another_version_of_the_table_is_not_checked_by_this_one(run: Path) -> None:
+    def older(facts: dict[str, Any]) -> None:
+        facts["reference"]["version"] = 0
+        facts["planned_jobs"][0]["reference_seconds"] = 900.0
+
+    with_fact(run, older)
+    assert "workload" not in failed(validate(run_subject(run)))
 
 
 def test_other_answers_in_another_run_are_found(five: Path, tmp_path: Path) -> None:

@@ -103,8 +103,8 @@ def test_an_outside_writer_is_found_and_sized_and_takes_guideline_headroom_and_w
     assert io["foreign"]["written_bytes"] == pytest.approx(truth, rel=0.1)
     (sentence,) = [one for one in findings(summary, "competition") if "at the devices" in one]
     assert "other programs moved" in sentence
-    assert summary["capacity"]["guideline"]["met"] is None
-    assert summary["missing"]["capacity.guideline.met"] == sentence
+    assert summary["guideline"]["met"] is None
+    assert summary["missing"]["guideline.met"] == sentence
     if summary["limit"] is not None:
         assert summary["limit"]["headroom"]["storage_ratio"] is None
     refused = mawl("simulate", "latest", "--set", "cores=4")

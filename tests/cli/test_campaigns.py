@@ -231,7 +231,7 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(command: Command) -> None:
 @pytest.mark.lab
 def test_sessions_are_found_within_a_bound(one: Command) -> None:
     """Nothing is expected of this machine but an answer: stretch is of short jobs."""
-    (one.directory / "mawl.toml").write_text('most_slowdown = 1000.0\nguideline_warn = "1"\n')
+    (one.directory / "mawl.toml").write_text('answer_bound = 1000.0\nguideline_warn = "1"\n')
     done = one("run", "one.toml", "--find-sessions", "--most-sessions", "2", "--repeat", "1", "--json")
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.report import FORMATS
 from mawl.commands.server.application import create_app
@@ -60,7 +60,7 @@ def test_imported_runs_are_compared_and_listed(logs: Path, capsys: pytest.Captur
     assert main(["compare", one, other]) == 0
     assert "geometric means over jobs and runs" in capsys.readouterr().out
     failures: list[Exception] = []
-    app = create_app(Path("runs"), standard_renderers(CapacityBounds()), failed=failures.append)
+    app = create_app(Path("runs"), standard_renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         listing = visitor.get("/").text
         page = visitor.get(f"/runs/{one}")

@@ -39,7 +39,7 @@ def test_a_run_whose_messages_go_nowhere_measures_to_its_end(mawl: Command, wher
         check=True,
         timeout=LONGEST_SECONDS,
     )
-    assert done.stdout.endswith("ended with 1\n") and "not carried: 1 of 1 jobs" in done.stdout
+    assert done.stdout.endswith("ended with 1\n") and "NO: 1 of 1 jobs" in done.stdout
     assert facts(mawl)["outcome"] == "failed"
 
 

@@ -13,7 +13,6 @@ same again.  Every draw is a line of JSON in the file that ``MAWL_TEST_TRUTH`` n
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import random
@@ -25,7 +24,6 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
-import pyarrow.parquet as pq
 import pytest
 
 from mawl.campaigns.qualify.choice import SMOKE, needs_at
@@ -92,7 +90,7 @@ def drawn_bed(seed: int, number: int) -> DrawnBed:
         role=role,
         processors=draw.choice((1, 2)),
         memory_bytes=draw.choice(MEMORIES),
-        bound=round(draw.uniform(3.5, 6.0), 2) if has_series(number) else draw.choice((1.5, 2.0, 3.0, 5.0)),
+        bound=round(draw.uniform(6.0, 10.0), 2) if has_series(number) else draw.choice((3.0, 4.5, 7.0, 10.0)),
     )
     if role is None:
         return bare
@@ -117,7 +115,7 @@ def made(bed: Bed, drawn: DrawnBed) -> None:
     ample(bed, but=drawn.role)
     if drawn.role is not None and drawn.cap:
         bed.volumes[drawn.role].cap(drawn.cap)
-    (bed.directory / "mawl.toml").write_text(f"most_slowdown = {drawn.bound}\n")
+    (bed.directory / "mawl.toml").write_text(f"answer_bound = {drawn.bound}\n")
 
 
 @contextmanager
@@ -174,10 +172,7 @@ def qualified(bed: Bed, drawn: DrawnBed, name: str) -> Qualification:
 
 
 def slowdown_beside(bed: Bed, drawn: DrawnBed, record: Qualification, name: str, sessions: int) -> float:
-    """The median slowdown of one more run of the mix, by the second formula.
-
-    The times alone are those of the qualification, by program.
-    """
+    """W of one more run of the mix, by the second formula."""
     folder = bed.directory / f"{name}-truth"
     folder = folder / f"{sessions}-{len(list(folder.glob('*')))}"
     places = (word for role in ROLES for word in (f"--{role}", *record.asked.roles[role]))
@@ -185,16 +180,7 @@ def slowdown_beside(bed: Bed, drawn: DrawnBed, record: Qualification, name: str,
     scale = f"{record.choice.scale:g}"
     asked = ("--sessions", str(sessions), "--scale", scale, "--cache", "none", "--output", str(folder))
     mawl(bed, drawn, "run", "mixed20", *places, *asked)
-    measured = next(run for run in record.runs if run.purpose == "measured" and run.run_id)
-    alone = json.loads((bed.directory / name / measured.folder / "run.json").read_text())["alone"]
-    programs = [one["program"] for one in alone]
-    assert len(set(programs)) == len(programs) == len(CATALOGUE)
-    table = pq.read_table(folder / "jobs.parquet", columns=["job", "program"]).to_pylist()
-    for one in alone:
-        one["jobs"] = [row["job"] for row in table if row["program"] == one["program"]]
-    facts = json.loads((folder / "run.json").read_text())
-    (folder / "run.json").write_text(json.dumps(facts | {"alone": alone}))
-    return slowdowns(folder)["capacity.slowdown.median"]
+    return slowdowns(folder)["answer.slowdown"]
 
 
 def faults_of(drawn: DrawnBed, answer: QualificationAnswer, truth: Sequence[float]) -> list[str]:
@@ -204,9 +190,9 @@ def faults_of(drawn: DrawnBed, answer: QualificationAnswer, truth: Sequence[floa
     right = "carried" if middle <= drawn.bound else "not carried"
     faults = []
     if word == "not known" and not near:
-        faults.append(f"not known, where jobs take {middle:.2f} times as long")
+        faults.append(f"not known, where W is {middle:.2f}")
     if word not in ("not known", right):
-        faults.append(f"{word}, where jobs take {middle:.2f} times as long")
+        faults.append(f"{word}, where W is {middle:.2f}")
     low, high = answer.carried.slowdown_low, answer.carried.slowdown_high
     if word != "not known" and low is not None and high is not None and low <= drawn.bound <= high:
         faults.append(f"{word}, though the bound lies in {low:.2f} to {high:.2f}")
@@ -292,14 +278,12 @@ def series_faults(most: int, answer: QualificationAnswer) -> list[str]:
 def test_the_page_counts_the_newest_draw_of_a_number_and_shows_all() -> None:
     part = AnswerPart(answer="not carried", sentence="", slowdown=4.4, slowdown_low=4.1, slowdown_high=4.8)
     answer = QualificationAnswer(
-        sentence="NO: 5 sessions run 4.4 times slower than alone",
+        sentence="NO: 5 sessions took 4.40 times mawl's reference time",
         carried=part,
-        compute=part,
-        storage=part,
         preliminary=True,
         sessions=5,
         next_step="mawl qualify --work /tmp/pytest-1/test_answers_over_drawn_beds_a0/work --minutes 60",
-        figures=QualificationFigures(most_slowdown=3.0, guideline_bytes_per_second_per_core=1e8),
+        figures=QualificationFigures(answer_bound=3.0, guideline_bytes_per_second_per_core=1e8),
         fits=Fits(sessions=6, low=5, high=7),
     )
     capped = DrawnBed(

@@ -40,7 +40,7 @@ def test_the_newest_run_as_text_by_default(
     monkeypatch.chdir(runs.parent)
     assert call() == 0
     out = capsys.readouterr().out
-    assert out.startswith("answer    not carried: 1 of 6 jobs")
+    assert out.startswith("answer    NO: 1 of 6 jobs")
     assert "\nrun       20260101-080000-tiny" in out
     assert len(out.splitlines()) <= MOST_LINES
     assert call("--all") == 0
@@ -65,7 +65,7 @@ def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[s
     target = tmp_path / "report.txt"
     target.write_text("a stale and much longer report\n" * 1000)
     assert call("one", "--runs", str(runs), "--output", str(target)) == 0
-    assert target.read_text().startswith("answer    not carried")
+    assert target.read_text().startswith("answer    NO")
     assert "stale" not in target.read_text()
     assert capsys.readouterr().out == ""
 
@@ -91,7 +91,7 @@ def test_colours_where_they_are_asked_for_and_nowhere_else(
     assert "\x1b" not in plain
     assert call(str(runs / "one"), "--color", "always") == 0
     coloured = capsys.readouterr().out
-    assert "\x1b[31mnot carried\x1b[0m" in coloured
+    assert "\x1b[31mNO\x1b[0m" in coloured
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
     assert call(str(runs / "one"), "--output", str(tmp_path / "report.txt")) == 0
     assert (tmp_path / "report.txt").read_text() == plain

@@ -12,13 +12,14 @@ import pytest
 from mawl.measure.preload.build import Library
 from tests.cli.conftest import Command
 from tests.fakes.second_comparison import compare
+from tests.fakes.second_slowdown import slowdown_by_table
 from tests.importers.test_import import EIGHT, log, write
 
 RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"
 LATENCY = "mean p50 p99 max peak"
 NAMES = {
     "": "run_id format_version kind workload outcome nodes jobs time cpu_real_ratio io host wait programs "
-    "signature capacity limit validity overhead thresholds",
+    "signature answer guideline times_alone limit validity overhead thresholds",
     "workload": "name sessions scale options",
     "jobs": "total failed unverified lost planned_peak_concurrent peak_concurrent seconds_near_peak "
     "mean_concurrent",
@@ -59,14 +60,14 @@ NAMES = {
     "host.device.*.write_await_seconds": "mean peak",
     "wait": "on_cpu_seconds run_queue_seconds",
     "wait.blocked_seconds": "data work util other",
-    "programs.*": "jobs user_cpu_seconds system_cpu_seconds slowdown",
+    "programs.*": "jobs user_cpu_seconds system_cpu_seconds",
     "programs.*.real_time_seconds": "median min max",
     "signature.*": "value low high source meaningful",
-    "capacity": "answer carried preliminary compute storage slowdown guideline reasons next_step",
-    "capacity.compute": "answer median low high reason",
-    "capacity.storage": "answer median low high reason asked_bytes_per_second",
-    "capacity.slowdown": "median low high p90 by_job runs_alone",
-    "capacity.guideline": "bytes_per_second_per_core basis standing met",
+    "answer": "answer carried preliminary slowdown low high bound parts largest_cost reference "
+    "delivered_cores reason reasons next_step",
+    "answer.parts": "on_cpu run_queue data work util other unknown",
+    "answer.reference": "version file seconds covered_ratio provisional outside",
+    "guideline": "bytes_per_second_per_core basis standing met",
     "limit": "verdict shares second headroom evidence",
     "limit.headroom": "cpu_ratio storage_ratio storage_source memory_ratio memory_source network_ratio",
     "validity": "status findings",
@@ -102,8 +103,11 @@ def ran(mawl: Command, *arguments: str) -> tuple[Any, Path]:
     """The summary of a run, and its folder."""
     done = mawl("run", *arguments)
     assert done.returncode == 0, done.stderr
-    shown = mawl("report", "latest", "--format", "json")
-    return json.loads(shown.stdout), (mawl.directory / "runs" / "latest").resolve()
+    summary = json.loads(mawl("report", "latest", "--format", "json").stdout)
+    folder = (mawl.directory / "runs" / "latest").resolve()
+    again = slowdown_by_table(folder, summary["workload"]["scale"])
+    assert summary["answer"]["slowdown"] == pytest.approx(again, rel=1e-9)
+    return summary, folder
 
 
 def test_a_short_run_of_one_window(counted: Command) -> None:

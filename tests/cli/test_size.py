@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,6 @@ def test_nothing_that_meets_the_bound_is_not_carried(mawl: Command, nano_run: Pa
         (("--within", "-1"), "--within -1: expected minutes above 0"),
         (("--probability", "1"), "--probability 1: expected a number between 0 and 1"),
         (("--probability", "nan"), "--probability nan: expected a number between 0 and 1"),
-        ((), "the slowdown of its jobs is not known"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(
@@ -67,6 +67,19 @@ def test_what_cannot_be_asked_is_refused(
 ) -> None:
     done = mawl("size", str(OFFERS), str(nano_run), "--anyway", *words)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
+
+
+def test_a_run_without_reference_times_is_not_sized_by_its_slowdown(mawl: Command, nano_run: Path) -> None:
+    shutil.copytree(nano_run, mawl.directory / "old")
+    facts = json.loads((nano_run / "run.json").read_text())
+    for job in facts["planned_jobs"]:
+        del job["reference_seconds"]
+    del facts["reference"]
+    (mawl.directory / "old" / "run.json").write_text(json.dumps(facts | {"format_version": "2.6"}))
+    done = mawl("size", str(OFFERS), "old", "--anyway")
+    assert done.returncode == 2 and (
+        "the slowdown is not known: the run is of format 2.6, before reference times" in done.stderr
+    )
 
 
 @pytest.mark.parametrize(

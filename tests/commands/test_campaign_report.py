@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.campaigns.series import begin, conduct, held
 from mawl.commands import report
 from mawl.commands.arguments import settings
@@ -39,7 +39,7 @@ def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
 def test_settings_that_the_arms_runs_recorded_are_cited(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     carried_out(folder, {"a": 60, "b": 10})
-    found = campaign_found(folder, CapacityBounds())
+    found = campaign_found(folder, AnswerBounds())
     assert found.comparison is not None and found.comparison.settings is not None
     cited = found.comparison.settings
     assert (cited.before, cited.after) == ("before", "after")
@@ -92,6 +92,6 @@ def parsed(*words: str) -> argparse.Namespace:
 def test_arms_without_recorded_settings_have_no_table(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     carried_out(folder, {"a": 60})
-    found = campaign_found(folder, CapacityBounds())
+    found = campaign_found(folder, AnswerBounds())
     assert found.comparison is not None and found.comparison.settings is None
     assert 'id="settings"' not in render_campaign(found, "html")

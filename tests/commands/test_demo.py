@@ -39,7 +39,7 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
     assert "61.0 s; the programs moved 6.00 GB, and 97 % of the bytes read and 100 %" in text
     assert "limited by   the processors, 90 % of the time" in text
     assert "mawl qualify --data '/a b' --work /w --util /u --minutes 30" in text
-    assert "forecast: 13 min 32 s, 9.00 GB disk, 8 sessions" in text
+    assert "forecast: 10 min 12 s, 9.00 GB disk, 8 sessions" in text
     assert "every figure: runs/demo/report.html, or mawl report latest" in text
 
 

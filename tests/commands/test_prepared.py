@@ -13,14 +13,15 @@ import msgspec
 import pytest
 
 from mawl.commands import earlier_runs
-from mawl.commands.earlier_runs import Peaks, peaks_of, surroundings
-from mawl.measure.devices import Mount
+from mawl.commands.earlier_runs import Peaks, peaks_of, places_of, surroundings
 from mawl.measure.machine import read_machine
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import kind_of
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
+from mawl.records.model.node import IoCap
 from mawl.records.model.records import Usage
+from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import MIB, ROLES
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.volumes import Volumes
@@ -33,28 +34,21 @@ def of(tmp_path: Path, **limits: object) -> dict[str, Any]:
     return dict(surroundings(asked, Volumes({role: [tmp_path] for role in ROLES}), machine))
 
 
-def test_another_disk_under_the_same_path_is_another_condition(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    mount = Mount(device="8:1", mount_point="/", file_system="xfs", source="/dev/sda1", options="rw")
-    found = []
-    for source in ("/dev/sda1", "/dev/nvme0n1"):
-        mounts = [Mount(**{**as_dict(mount), "source": source})]
-        monkeypatch.setattr(earlier_runs, "read_mounts", lambda mounts=mounts: mounts)
-        found.append(of(tmp_path))
-    assert found[0]["work_storage"] == ["xfs /dev/sda1 rw"]
-    assert {name for name in found[0] if found[0][name] != found[1][name]} == {
-        f"{role}_storage" for role in ROLES
-    }
+def test_another_disk_or_cap_under_the_same_path_is_another_condition() -> None:
+    disk = VolumeFacts(role="work", node="n", directory="/w", file_system="xfs", source="/dev/sda1", caps=[])
+    cap = IoCap(device="sda", direction="write", bytes_per_second=40_000_000, file="io.max", carries=[])
+    other = msgspec.structs.replace(disk, source="/dev/nvme0n1")
+    capped = msgspec.structs.replace(disk, caps=[cap])
+    assert places_of([disk, other, capped]) == [
+        "work xfs /dev/sda1",
+        "work xfs /dev/nvme0n1",
+        "work xfs /dev/sda1 write at most 40.0 MB/s",
+    ]
 
 
 @pytest.mark.parametrize("limits", [{"cpu_quota_cores": 0.25}, {"memory_limit_bytes": 2**20}])
 def test_another_limit_of_the_container_is_another_condition(tmp_path: Path, limits: dict[str, Any]) -> None:
     assert of(tmp_path, **limits) != of(tmp_path)
-
-
-def as_dict(mount: Mount) -> dict[str, str]:
-    return {name: getattr(mount, name) for name in mount.__struct_fields__}
 
 
 def test_another_library_is_another_condition(tmp_path: Path) -> None:

@@ -74,11 +74,28 @@ def test_a_bound_that_no_slowdown_can_have_is_refused_before_any_run(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bound: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("MAWL_MOST_SLOWDOWN", bound)
+    monkeypatch.setenv("MAWL_ANSWER_BOUND", bound)
     status, sentence = refused(capsys, tmp_path, "--yes")
-    assert status == 2 and "most_slowdown" in sentence
+    assert status == 2 and "answer_bound" in sentence
     assert main(["run", "nano"]) == 2
-    assert "most_slowdown" in capsys.readouterr().err
+    assert "answer_bound" in capsys.readouterr().err
+    assert not (tmp_path / "runs").exists()
+
+
+@pytest.mark.parametrize("place", ["file", "environment"])
+def test_the_bound_of_the_old_definition_is_refused_with_what_to_write(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if place == "file":
+        (tmp_path / "mawl.toml").write_text("most_slowdown = 2.0\n")
+    else:
+        monkeypatch.setenv("MAWL_MOST_SLOWDOWN", "2.0")
+    for words in (["run", "nano"], ["qualify", "--yes"], ["report", "latest"]):
+        assert main(words) == 2
+        said = capsys.readouterr().err
+        assert "most_slowdown is not known any more" in said and said.count("\n") == 1
+        assert "name the bound answer_bound (default: 2)" in said
     assert not (tmp_path / "runs").exists()
 
 
@@ -89,7 +106,7 @@ def test_settings_that_a_qualification_does_not_use_are_named(
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
     monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     (tmp_path / "mawl.toml").write_text(
-        'cores = "0"\nscale = "quick"\nmost_slowdown = 3.0\nwork = "w"\n[options]\nsortsize = "64MiB"\n'
+        'cores = "0"\nscale = "quick"\nanswer_bound = 3.0\nwork = "w"\n[options]\nsortsize = "64MiB"\n'
     )
     monkeypatch.setenv("MAWL_SEED", "7")
     assert main(["qualify", "--yes", "--output", "there"]) == 0
@@ -98,7 +115,7 @@ def test_settings_that_a_qualification_does_not_use_are_named(
         "warning: mawl qualify does not use these settings of mawl.toml or the environment: "
         "scale, cores, seed, options\n"
     )
-    assert read_qualification(tmp_path / "there").asked.most_slowdown == 3.0
+    assert read_qualification(tmp_path / "there").asked.answer_bound == 3.0
 
 
 def test_a_directory_in_memory_is_refused(
@@ -200,16 +217,16 @@ def test_without_the_programs_it_says_what_to_install(
 def test_the_choice_says_its_reasons_its_forecast_and_how_sure_it_is() -> None:
     text = choice_text(choice(), qualification().asked)
     assert "sessions  8  1.25 a core, as published" in text
-    assert "answer    carried, 80 % sure: 1.50 times as long as alone (1.10 to 2.10; bound 2.00)" in text
+    assert "answer    carried, 80 % sure: 1.50 times the reference time (1.10 to 2.10; bound 2.00)" in text
     assert "reads 97 %, writes 100 % of the bytes reach the storage" in text
-    assert "time      13 min 32 s of 30 min" in text
+    assert "time      10 min 12 s of 30 min" in text
 
 
 def test_a_forecast_beyond_the_time_says_so() -> None:
     asked = qualification().asked
     assert "does not fit" not in choice_text(choice(), asked)
     short = choice_text(choice(), msgspec.structs.replace(asked, minutes=10))
-    assert "of 10 min: " in short and "it does not fit: use --minutes 15 or a smaller --scale" in short
+    assert "of 10 min: " in short and "it does not fit: use --minutes 11 or a smaller --scale" in short
 
 
 def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:

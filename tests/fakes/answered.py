@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
+from mawl.advice.answer import Interval
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fits import MedianEstimate
-from mawl.advice.qualification.machine import NO_PROBE, Contradiction
+from mawl.advice.qualification.machine import NO_PROBE
 from mawl.advice.qualification.other_work import Others
-from mawl.advice.qualification.sentence import LONG_RUN, other_verdict, small_mix
+from mawl.advice.qualification.sentence import LONG_RUN, small_mix
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,
@@ -19,7 +19,10 @@ from mawl.records.model.qualification import (
     Qualification,
     QualificationChange,
     QualifyNode,
+    SlowdownParts,
 )
+from mawl.records.model.run import Reference
+from mawl.records.model.summary.judgement import LargestCost
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import NodesSpec
 from tests.fakes.qualifications import choice, qualification
@@ -27,13 +30,14 @@ from tests.fakes.qualifications import choice, qualification
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
 YES = Evidence(
     sessions=20,
-    most_slowdown=2.0,
+    answer_bound=2.0,
     guideline_bytes_per_second_per_core=100e6,
-    whole=MedianEstimate(median=1.4, low=1.31, high=1.52),
-    compute=MedianEstimate(median=1.1, low=1.05, high=1.16),
-    storage=MedianEstimate(median=1.3, low=1.22, high=1.4),
+    slowdown=Interval(middle=1.6, low=1.51, high=1.7),
+    parts=SlowdownParts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
+    largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
+    reference=Reference(version=1),
+    delivered_cores=11.2,
     runs=3,
-    runs_alone=3,
     active_seconds=1400.0,
     device_bytes_per_second_per_core=132e6,
     device_basis="probe",
@@ -59,7 +63,7 @@ YES = Evidence(
             range_basis="published systems",
         ),
     ],
-    others_alone=Others(ratio=0.014),
+    others_calibration=Others(ratio=0.014),
     others_measured=Others(ratio=0.017),
     system=AnswerSystem(
         cores=16,
@@ -101,9 +105,9 @@ YES = Evidence(
 )
 NO = msgspec.structs.replace(
     YES,
-    whole=MedianEstimate(median=2.9, low=2.7, high=3.1),
-    compute=MedianEstimate(median=1.3, low=1.2, high=1.4),
-    storage=MedianEstimate(median=2.6, low=2.4, high=2.8),
+    slowdown=Interval(middle=2.9, low=2.7, high=3.1),
+    parts=SlowdownParts(on_cpu=1.05, run_queue=0.1, data=0.03, work=1.7, util=0.01, other=0.01, unknown=0.0),
+    largest_cost=LargestCost(part="work", slowdown=1.7, direction="write", place="/mnt/b"),
     fits=Fits(sessions=11, low=10, high=13),
     changes=[
         QualificationChange(
@@ -118,9 +122,8 @@ NO = msgspec.structs.replace(
 )
 NOT_KNOWN = msgspec.structs.replace(
     YES,
-    whole=MedianEstimate(median=2.02, low=1.87, high=2.19),
+    slowdown=Interval(middle=2.02, low=1.87, high=2.19),
     runs=2,
-    runs_alone=1,
     active_seconds=130.0,
     fits=Fits(sessions=19, low=17, high=23),
     changes=[],
@@ -131,8 +134,8 @@ NOT_KNOWN = msgspec.structs.replace(
 )
 COMPUTE_NO = msgspec.structs.replace(
     NO,
-    compute=MedianEstimate(median=2.7, low=2.5, high=2.9),
-    storage=MedianEstimate(median=1.2, low=1.1, high=1.3),
+    parts=SlowdownParts(on_cpu=1.3, run_queue=1.4, data=0.03, work=0.15, util=0.01, other=0.01, unknown=0.0),
+    largest_cost=LargestCost(part="processors", slowdown=1.7),
     limit=AnswerLimit(resource="cpu", active_ratio=0.93),
     device_bytes_per_second_per_core=20.2e6,
     device_basis="demand",
@@ -149,11 +152,6 @@ COMPUTE_NO = msgspec.structs.replace(
         MORE_MEMORY,
     ],
 )
-CONTRADICTION = Contradiction(
-    verdict=AnswerLimit(resource="storage", role="work", direction="read", place="/mnt/b", active_ratio=0.54),
-    compute=MedianEstimate(median=1.66, low=1.43, high=1.93),
-    storage=MedianEstimate(median=1.10, low=1.02, high=1.26),
-)
 FULL = msgspec.structs.replace(
     NOT_KNOWN,
     changes=[
@@ -161,8 +159,6 @@ FULL = msgspec.structs.replace(
         for change in (*YES.changes, COMPUTE_NO.changes[0])
     ],
     cautions=[
-        other_verdict(CONTRADICTION),
-        "The jobs ran faster in the mix than alone (0.90 to 0.97): something slowed the times alone.",
         *NOT_KNOWN.cautions,
         *small_mix(4),
     ],
@@ -179,8 +175,8 @@ NODES = [
 ONE_NODE = NodesEvidence(
     names=[node.name for node in NODES],
     runs=3,
-    one=MedianEstimate(median=1.2, low=1.13, high=1.28),
-    ratio=MedianEstimate(median=1.4 / 1.2, low=1.1, high=1.24),
+    one=Interval(middle=1.4, low=1.33, high=1.48),
+    ratio=Interval(middle=1.6 / 1.4, low=1.1, high=1.24),
     one_jobs_per_hour=8520.0,
 )
 CLUSTER_YES = msgspec.structs.replace(
@@ -201,11 +197,11 @@ CLUSTER_YES = msgspec.structs.replace(
 )
 CLUSTER_NO = msgspec.structs.replace(
     CLUSTER_YES,
-    whole=NO.whole,
-    compute=NO.compute,
-    storage=NO.storage,
+    slowdown=NO.slowdown,
+    parts=NO.parts,
+    largest_cost=NO.largest_cost,
     fits=Fits(sessions=None, reason="on several nodes mawl does not search the number that fits"),
-    nodes=msgspec.structs.replace(ONE_NODE, ratio=MedianEstimate(median=2.9 / 1.2, low=2.3, high=2.55)),
+    nodes=msgspec.structs.replace(ONE_NODE, ratio=Interval(middle=2.9 / 1.4, low=1.9, high=2.3)),
     jobs_per_hour=13_300.0,
 )
 """One node carries the load, all four do not, and wait for storage."""

@@ -1,7 +1,8 @@
-"""A small closed system whose truth is known: jobs that compute and read in turns, on cores and a store.
+"""A small closed system whose truth is known: sessions of jobs that compute and use three stores in turns.
 
-Fluid: the processors share themselves out evenly over the jobs that compute, none getting more than one core;
-so does the store over the jobs that read, none getting more than it gives one job alone.
+Fluid: the processors share themselves out evenly over the jobs that compute and over other programs, and
+nobody gets more than one core; each store shares its rate over the jobs that use it, and a job gets no more
+than one stream.  Requests also last a fixed time, which jobs wait side by side.
 """
 
 from __future__ import annotations
@@ -10,104 +11,140 @@ import random
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mawl.records.model.records import JobRecord, Usage
-from mawl.records.model.role_io import Waits
-from mawl.records.model.run import Alone, AloneRun
-from tests.fakes.stored_run import job
-
-STORED = "s{number}-1"
+STORES = 3
 
 
-class Program(NamedTuple):
-    """A job: ``cycles`` times ``cpu`` seconds of a core, then ``io`` seconds of the store alone."""
+class Job(NamedTuple):
+    """``cycles`` times: CPU seconds on a core of speed 1, then bytes and requests in each store."""
 
     cpu: float
-    io: float
+    bytes: tuple[float, ...]
+    requests: tuple[float, ...]
     cycles: int
 
     @property
-    def alone_seconds(self) -> float:
-        return self.cycles * (self.cpu + self.io)
+    def reference_seconds(self) -> float:
+        return self.cpu * self.cycles
 
 
-class Spent(NamedTuple):
-    """Where a job's real time went: on a core, waiting for one, waiting for the store."""
+class System(NamedTuple):
+    """``rates`` are bytes a second of each store in all, ``streams`` for one job, ``delays`` of a request;
+    ``others`` are programs that always compute."""
 
-    on_cpu: float
-    run_queue: float
-    blocked: float
+    cores: float
+    speed: float
+    rates: tuple[float, ...]
+    streams: tuple[float, ...]
+    delays: tuple[float, ...]
+    others: int = 0
+
+
+class _Running:
+    """A session at work: what is left of its jobs, of the cycle, and of the phase (CPU, delay or bytes)."""
+
+    def __init__(self, jobs: Sequence[Job]) -> None:
+        self.jobs = list(jobs)
+        self.seconds: list[float] = []
+        self._begin()
+
+    def _begin(self) -> None:
+        self.cycle, self.took = 0, 0.0
+        self._phases()
+
+    def _phases(self) -> None:
+        job = self.jobs[0]
+        self.left = [("cpu", 0, job.cpu)]
+        for store in range(STORES):
+            self.left += [("delay", store, job.requests[store]), ("bytes", store, job.bytes[store])]
+        self.left = [one for one in self.left if one[2] > 0.0]
 
     @property
-    def seconds(self) -> float:
-        return sum(self)
+    def phase(self) -> tuple[str, int]:
+        return self.left[0][:2]
+
+    def advance(self, step: float, rate: float) -> None:
+        kind, store, left = self.left[0]
+        self.took += step
+        left -= step * rate
+        self.left[0] = (kind, store, left)
+        if left > 1e-9 * max(rate, 1.0):
+            return
+        self.left.pop(0)
+        if self.left:
+            return
+        self.cycle += 1
+        if self.cycle < self.jobs[0].cycles:
+            self._phases()
+            return
+        self.seconds.append(self.took)
+        self.jobs.pop(0)
+        if self.jobs:
+            self._begin()
 
 
-def run(programs: Sequence[Program], *, cores: float, streams: float, faster: float = 1.0) -> list[Spent]:
-    """All jobs from the same moment.  ``streams`` jobs read at full speed side by side; the store is
-    ``faster`` for each of them and in all."""
-    left = [program.cpu for program in programs]
-    reading, cycle = [False] * len(programs), [0] * len(programs)
-    spent = [[0.0, 0.0, 0.0] for _ in programs]
-    while any(one < program.cycles for one, program in zip(cycle, programs, strict=True)):
-        active = [at for at, program in enumerate(programs) if cycle[at] < program.cycles]
-        computing = [at for at in active if not reading[at]]
-        stored = [at for at in active if reading[at]]
-        core = min(1.0, cores / len(computing)) if computing else 0.0
-        share = faster * min(1.0, streams / len(stored)) if stored else 0.0
-        step = min(left[at] / (share if reading[at] else core) for at in active)
-        for at in active:
-            if reading[at]:
-                spent[at][2] += step
+def slowdown(sessions: Sequence[Sequence[Job]], system: System) -> float:
+    """W: real time of all jobs over their reference time, of sessions that begin at the same moment."""
+    every = [_Running(jobs) for jobs in sessions]
+    while running := [one for one in every if one.jobs]:
+        computing = sum(one.phase[0] == "cpu" for one in running)
+        using = [sum(one.phase == ("bytes", store) for one in running) for store in range(STORES)]
+        rates = []
+        for one in running:
+            kind, store = one.phase
+            if kind == "cpu":
+                rates.append(system.speed * min(1.0, system.cores / (computing + system.others)))
+            elif kind == "delay":
+                rates.append(1.0 / system.delays[store])
             else:
-                spent[at][0] += step * core
-                spent[at][1] += step * (1.0 - core)
-            left[at] -= step * (share if reading[at] else core)
-            if left[at] <= 1e-9:
-                reading[at] = not reading[at]
-                cycle[at] += not reading[at]
-                left[at] = programs[at].io if reading[at] else programs[at].cpu
-    return [Spent(*one) for one in spent]
+                rates.append(min(system.streams[store], system.rates[store] / using[store]))
+        step = min(one.left[0][2] / rate for one, rate in zip(running, rates, strict=True))
+        for one, rate in zip(running, rates, strict=True):
+            one.advance(step, rate)
+    reference = sum(job.reference_seconds for jobs in sessions for job in jobs)
+    return sum(sum(one.seconds) for one in every) / reference
 
 
-def records(
-    programs: Sequence[Program], mix: Sequence[Spent], scatter: float = 0.0, seed: int = 0
-) -> tuple[list[JobRecord], list[Alone]]:
-    """The jobs of the mix as a run has them, and three times alone of each, which ``scatter``."""
-    draw = random.Random(seed)
-    jobs, alone = [], []
-    for number, (program, spent) in enumerate(zip(programs, mix, strict=True), 1):
-        name = STORED.format(number=number)
-        jobs.append(
-            job(name, 0.0, spent.seconds, usage=Usage(real_time_seconds=spent.seconds), waits=_waits(spent))
-        )
-        runs = []
-        for repeat in range(3):
-            factor = 1.0 + scatter * draw.uniform(-1.0, 1.0)
-            own = Spent(program.cycles * program.cpu * factor, 0.0, program.cycles * program.io * factor)
-            runs.append(AloneRun(run_id=f"alone-{repeat}", real_time_seconds=own.seconds, waits=_waits(own)))
-        middle = sorted(run.real_time_seconds for run in runs)[1]
-        alone.append(
-            Alone(program="wide_sort", jobs=[name], real_time_seconds=middle, run_id="alone", runs=runs)
-        )
-    return jobs, alone
-
-
-def drawn(draw: random.Random, jobs: int) -> list[Program]:
-    """Programs from all compute to nearly all reading."""
-    found = []
-    for _ in range(jobs):
-        share = draw.uniform(0.05, 0.95)
-        cycle = draw.uniform(0.5, 2.0)
-        found.append(Program(cpu=cycle * (1.0 - share), io=cycle * share, cycles=draw.randint(8, 16)))
-    return found
-
-
-def _waits(spent: Spent) -> Waits:
-    return Waits(
-        on_cpu_seconds=spent.on_cpu,
-        run_queue_seconds=spent.run_queue,
-        blocked_data_seconds=spent.blocked,
-        blocked_work_seconds=0.0,
-        blocked_util_seconds=0.0,
-        blocked_other_seconds=0.0,
+def drawn(draw: random.Random) -> tuple[list[list[Job]], System]:
+    """Two to eight sessions of two to four jobs, on cores and stores from ample to far too slow."""
+    sessions = [[_job(draw) for _ in range(draw.randint(2, 4))] for _ in range(draw.randint(2, 8))]
+    streams = tuple(draw.uniform(50.0, 500.0) for _ in range(STORES))
+    system = System(
+        cores=draw.uniform(0.2, 1.2) * len(sessions),
+        speed=draw.uniform(0.6, 1.5),
+        rates=tuple(stream * len(sessions) * draw.uniform(0.05, 1.0) for stream in streams),
+        streams=streams,
+        delays=tuple(draw.choice([0.0001, 0.001, 0.01]) for _ in range(STORES)),
     )
+    return sessions, system
+
+
+def _job(draw: random.Random) -> Job:
+    """From all compute to nearly all waiting; a MB and a request count as one unit of a store."""
+    cycle, share = draw.uniform(0.5, 2.0), draw.uniform(0.05, 0.95)
+    return Job(
+        cpu=cycle * (1.0 - share),
+        bytes=tuple(100.0 * cycle * share * draw.choice([0.0, 0.3, 1.0]) for _ in range(STORES)),
+        requests=tuple(10.0 * cycle * share * draw.random() for _ in range(STORES)),
+        cycles=draw.randint(3, 8),
+    )
+
+
+def worse(sessions: Sequence[Sequence[Job]], system: System) -> dict[str, tuple[list[list[Job]], System]]:
+    """The same made worse in one of twelve ways."""
+    found: dict[str, System] = {
+        "half the cores": system._replace(cores=system.cores / 2),
+        "a quota of three quarters": system._replace(cores=0.75 * system.cores),
+        "slower cores": system._replace(speed=0.7 * system.speed),
+        "another program": system._replace(others=1),
+        "half the streams": system._replace(streams=tuple(one / 2 for one in system.streams)),
+    }
+    for store, role in enumerate(("data", "work", "util")):
+        found[f"half the rate of {role}"] = system._replace(rates=_at(system.rates, store, 0.5))
+        found[f"12 ms more on {role}"] = system._replace(delays=_at(system.delays, store, 1.0, 0.012))
+    plain = [list(jobs) for jobs in sessions]
+    every = {name: (plain, changed) for name, changed in found.items()}
+    return every | {"twice the sessions": ([*plain, *plain], system)}
+
+
+def _at(values: tuple[float, ...], place: int, factor: float, more: float = 0.0) -> tuple[float, ...]:
+    return tuple(one * factor + more if number == place else one for number, one in enumerate(values))

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
+from mawl.advice.answer import Disturbance, Interval
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fits import MedianEstimate
 from mawl.records.model.qualification import AnswerLimit, Fits, QualificationChange
+from mawl.records.model.summary.judgement import LargestCost
 
 HOSTILE = st.sampled_from(
     [
@@ -21,11 +22,11 @@ HOSTILE = st.sampled_from(
 
 
 @st.composite
-def estimates(draw: st.DrawFn) -> MedianEstimate:
-    """Ascending: low, median, high; often on a round bound."""
+def estimates(draw: st.DrawFn) -> Interval:
+    """Ascending: low, middle, high; often on a round bound."""
     ends = st.one_of(st.floats(0.3, 12.0), st.sampled_from([1.0, 2.0]))
-    low, median, high = sorted(draw(st.tuples(ends, ends, ends)))
-    return MedianEstimate(median=median, low=low, high=high)
+    low, middle, high = sorted(draw(st.tuples(ends, ends, ends)))
+    return Interval(middle=middle, low=low, high=high, assumed=draw(st.booleans()))
 
 
 @st.composite
@@ -59,12 +60,22 @@ LIMITS = st.builds(
     place=st.none() | HOSTILE,
     active_ratio=st.none() | st.floats(0.0, 1.0),
 )
-LACKS = st.sampled_from(
+COSTS = st.builds(
+    LargestCost,
+    part=st.sampled_from(["processors", "data", "work", "util", "other"]),
+    slowdown=st.floats(0.01, 9.0),
+    direction=st.none() | st.sampled_from(["read", "write"]),
+    place=st.none() | HOSTILE,
+)
+RAISED = st.builds(
+    Disturbance,
+    kind=st.sampled_from(["processors", "devices"]),
+    reason=st.just("other programs moved 3.00 GB at the devices of the roles (60.0 MB/s), 40 % of all"),
+    lack=st.just("others"),
+    most=st.none() | st.floats(0.0, 4.0),
+)
+LOWERED = st.sampled_from(
     [
-        (
-            "other programs moved 3.00 GB at the devices of the roles (60.0 MB/s), 40 % of all",
-            "others",
-        ),
         ("only 30 % of the bytes read reached a device (80 % required)", "reach"),
         ("the active phase is only 25.0 s long (60.0 s required)", "duration"),
     ]
@@ -82,16 +93,16 @@ NODES = st.builds(
 EVIDENCE = st.builds(
     Evidence,
     sessions=st.integers(1, 500),
-    most_slowdown=st.sampled_from([1.5, 2.0, 3.0]),
+    answer_bound=st.sampled_from([1.5, 2.0, 3.0]),
     guideline_bytes_per_second_per_core=st.just(100e6),
-    whole=st.none() | estimates(),
-    compute=st.none() | estimates(),
-    storage=st.none() | estimates(),
+    slowdown=st.none() | estimates(),
     runs=st.integers(1, 6),
-    runs_alone=st.integers(0, 4),
     active_seconds=st.floats(1.0, 4000.0),
     failed=st.none() | st.just("3 of 71 jobs did not finish with a right answer"),
-    lack=st.none() | LACKS,
+    raised=st.lists(RAISED, max_size=2),
+    lowered=st.none() | LOWERED,
+    preliminary_scale=st.none() | st.just("scale 0.0005 is below quick (0.005)"),
+    largest_cost=st.none() | COSTS,
     device_bytes_per_second_per_core=st.none() | st.floats(1e6, 1e9),
     device_basis=st.sampled_from([None, "probe", "run", "demand"]),
     guideline_met=st.none() | st.booleans(),

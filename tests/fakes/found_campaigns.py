@@ -60,9 +60,9 @@ def search_for_sessions() -> CampaignFound:
     runs = {}
     for slot in record.slots:
         run = compared(slot.position)
-        capacity = run.summary.capacity
-        capacity.slowdown.median, capacity.slowdown.most = slowdowns[order[slot.position - 1]], 2.0
-        capacity.guideline.bytes_per_second_per_core = 2e8
+        answer = run.summary.answer
+        answer.slowdown, answer.bound = slowdowns[order[slot.position - 1]], 2.0
+        run.summary.guideline.bytes_per_second_per_core = 2e8
         runs[slot.position] = run
     return campaign_figures(record, runs)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from mawl.records.model.run import PlannedJob
+from mawl.records.model.run import PLANNED_FIELDS, PlannedJob
 from mawl.records.store.folder import RunWriter
 from tests.fakes.stored_run import START, facts, jobs
 
@@ -33,9 +33,7 @@ def write_many_jobs(folder: Path, count: int) -> None:
                 io=_varied(like.io, draw),
             )
         )
-    planned = [
-        PlannedJob(**{name: getattr(job, name) for name in PlannedJob.__struct_fields__}) for job in made
-    ]
+    planned = [PlannedJob(**{name: getattr(job, name) for name in PLANNED_FIELDS}) for job in made]
     usual = facts(outcome="completed")
     told = msgspec.structs.replace(
         usual, planned_jobs=planned, workload=msgspec.structs.replace(usual.workload, jobs=count)

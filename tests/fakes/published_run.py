@@ -9,12 +9,14 @@ import msgspec
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.output import plan_toml
+from mawl.plan.references import reference_of
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
 from mawl.records.model.role_io import IoByRole, RoleIo, Waits, sum_by_role
 from mawl.records.model.run import (
+    PLANNED_FIELDS,
     CacheFacts,
     FreeSpace,
     LoadBefore,
@@ -141,7 +143,7 @@ def _job(job: PlannedJob, start: float, end: float, steps: list[StepRecord]) -> 
     both = [step.io for step in steps if step.io is not None]
     io = sum_by_role(both)
     return JobRecord(
-        **msgspec.structs.asdict(job),
+        **{name: getattr(job, name) for name in PLANNED_FIELDS},
         outcome="finished",
         verified=True,
         exit_code=0,
@@ -215,7 +217,8 @@ def _facts(
                 memory_bytes=24 * 2**30,
             )
         ],
-        planned_jobs=planned_jobs(plan, CATALOGUE, node),
+        planned_jobs=planned_jobs(plan, CATALOGUE, node, reference_of(plan, CATALOGUE)[1]),
+        reference=reference_of(plan, CATALOGUE)[0],
         software={"pyarrow": "26.0.1"},
         settings={"transparent_hugepage": "madvise"},
         roles={role: [f"/mnt/{role}"] for role in ROLES},
@@ -283,7 +286,7 @@ def write_published(
     """Write the folder of such a run; its facts."""
     plan = bed_plan()
     jobs, steps, events = [], [], []
-    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, node)}
+    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, node, {})}
     for job in plan.jobs():
         begun, over = spans(plan, start, seconds)[job.job]
         own = _steps(job, begun, over)

@@ -23,7 +23,6 @@ SECONDS: dict[PhaseName, float] = {
     "calibration": 20.0,
     "choice": 1.0,
     "inputs": 30.0,
-    "alone": 200.0,
     "runs": 400.0,
     "search": 100.0,
 }
@@ -39,7 +38,6 @@ def choice(**changes: object) -> QualificationChoice:
         scale=0.002,
         cache="none",
         repeats=3,
-        runs_alone=3,
         input_bytes=2_000_000_000,
         space_bytes=9_000_000_000,
         memory_bytes=4_000_000_000,
@@ -73,14 +71,13 @@ def finished_run(purpose: str, position: int, sessions: int, **changes: object) 
 
 
 def qualification(**changes: object) -> Qualification:
-    """Every phase done: three rounds alone, three measured, two of the search; no answer yet."""
+    """Every phase done: three measured runs, two of the search; no answer yet."""
     phases = [
         Phase(name=name, state="done", began_at=1.7e9, seconds=seconds) for name, seconds in SECONDS.items()
     ]
     runs = [
         finished_run(purpose, position, sessions)
         for purpose, positions in (
-            ("alone", [(1, 8), (2, 8), (3, 8)]),
             ("measured", [(1, 8), (2, 8), (3, 8)]),
             ("search", [(1, 10), (2, 11)]),
         )

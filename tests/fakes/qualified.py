@@ -27,7 +27,7 @@ from mawl.records.store.campaign import write_qualification
 
 WRITES = "mawl.campaigns.qualify.runs.write_qualification"
 ALONE_SECONDS = 20.0
-"""Of all programs at smoke."""
+"""Of all programs at smoke, which the calibration runs."""
 
 RUN_SECONDS_PER_SESSION = 5.0
 OVERHEAD_SECONDS = 4.0
@@ -46,9 +46,6 @@ class FakeModel:
     def __init__(self, per_session: float) -> None:
         self.per_session = per_session
 
-    def alone_seconds(self, scale: float) -> float:
-        return ALONE_SECONDS * scale / SMOKE
-
     def cpu_seconds(self, program: str, scale: float) -> float:
         return CATALOGUE[program].cpu_seconds(scale)
 
@@ -57,7 +54,7 @@ class FakeModel:
         return Mix(
             elapsed_seconds=seconds,
             active_seconds=0.9 * seconds,
-            slowdown=max(self.per_session * sessions, 1.0),
+            slowdown=self.per_session * sessions,
         )
 
 
@@ -76,10 +73,10 @@ class FakeWork:
 
     ``made`` lists every run and other piece of work that was finished, in order.  ``disturbed``
     is the number of first attempts of a run during which other work used 30 % of the processors.  A run with
-    all nodes takes ``all_ratio`` times as long as one with one node.  In each run alone ``bad_jobs_alone``
-    jobs fail.  The probe has ``targets``.  ``uneven`` has runs that take so many
-    times as long as others: alone-2, and alone-2-2 for what is made after it ended once.  ``failing`` has the
-    folders of runs with a failed job.
+    all nodes takes ``all_ratio`` times as long as one with one node.  In the calibration
+    ``bad_jobs_alone`` jobs fail.  The probe has ``targets``.  ``uneven`` has runs that take so many
+    times as long as others: measured-2, and measured-2-2 for what is made after it ended once.
+    ``failing`` has the folders of runs with a failed job.
     """
 
     def __init__(
@@ -131,11 +128,7 @@ class FakeWork:
             raise UnsuitableMachineError("the jobs need more memory than there is")
         model = FakeModel(self.per_session)
         alone = wish.sessions is None
-        seconds = (
-            model.alone_seconds(wish.scale)
-            if alone
-            else model.mix(wish.sessions or 0, wish.scale).elapsed_seconds
-        )
+        seconds = ALONE_SECONDS if alone else model.mix(wish.sessions or 0, wish.scale).elapsed_seconds
         ratio = self.all_ratio if wish.all_nodes else 1.0
         run, ended = _run_of(folder)
         uneven = self.uneven.get(f"{run}-{ended + 1}" if ended else run, 1.0)
@@ -151,7 +144,7 @@ class FakeWork:
             return None
         return "failed" if folder.name in self.failing else "completed"
 
-    def read(self, folder: Path, alone: Sequence[Path], repeats: int) -> RunSeen:
+    def read(self, folder: Path, repeats: int) -> RunSeen:
         plain = json.loads((folder / "run.json").read_text())
         sessions, seconds = plain["sessions"], plain["seconds"]
         bad = folder.name in self.failing if sessions else self.bad_jobs_alone
@@ -162,14 +155,14 @@ class FakeWork:
             seconds=seconds,
             elapsed_seconds=seconds - OVERHEAD_SECONDS,
             active_seconds=0.9 * seconds,
-            slowdown=plain["ratio"] * max(self.per_session * sessions, 1.0) if sessions and alone else None,
+            slowdown=plain["ratio"] * self.per_session * sessions if sessions else None,
             others_cpu_ratio=plain["others"],
         )
 
     def model(self, calibration: Path, probe: Path) -> Model:
         return FakeModel(self.per_session)
 
-    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, most_slowdown: float) -> Fits:
+    def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
         return Fits(sessions=self.forecast, low=self.forecast - 1, high=self.forecast + 1)
 
     def _dying(self, name: str, keep: Callable[[], object], seconds: float) -> None:
@@ -186,7 +179,7 @@ class FakeWork:
 
 
 def _run_of(folder: Path) -> tuple[str, int]:
-    """The run of a folder, such as alone-2 (its second attempt is alone-2-2), and how many attempts ended."""
+    """The run of a folder, such as measured-2 (second attempt: measured-2-2), and how many attempts ended."""
     name = re.sub(r"(-[0-9]+)-[0-9]+$", r"\1", folder.name)
     return name, len([*folder.parent.glob(f"{name}/run.json"), *folder.parent.glob(f"{name}-*/run.json")])
 

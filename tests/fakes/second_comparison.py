@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.fakes.second_formula import figures
 from tests.fakes.second_host import host_figures
+from tests.fakes.second_slowdown import slowdowns
 
 BUCKET_RATIO = 1 / 16
 WITHHELD_ABOVE_RATIO = 0.1
@@ -49,7 +50,7 @@ def compare(summary: Any, folder: Path, fewest: int = 120) -> None:
 
     ``fewest`` of them are wanted at least.
     """
-    second, wrong = {**figures(folder), **host_figures(folder)}, {}
+    second, wrong = {**figures(folder), **host_figures(folder), **slowdowns(folder)}, {}
     if summary["limit"] is None:
         second = {path: value for path, value in second.items() if not path.startswith("limit.")}
     elif _withheld(summary, second):

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
+
 from mawl.figures.io import DeviceBytes
 from mawl.figures.series import CounterChange
 from mawl.records.model.node import DirtyPages
@@ -18,11 +20,13 @@ from mawl.records.model.records import (
 )
 from mawl.records.model.role_io import IoByRole, RoleIo
 from mawl.records.model.run import (
+    PLANNED_FIELDS,
     NodeFacts,
     OutsideCpu,
     Overhead,
     Phases,
     PlannedJob,
+    Reference,
     RunFacts,
     VolumeFacts,
     WorkloadFacts,
@@ -107,6 +111,19 @@ def planned(name: str) -> PlannedJob:
         replica=0,
         gate="start" if sorts else None,
         trail_out=name == "s4-2",
+        reference_seconds=15.0 if sorts else 12.0,
+    )
+
+
+def referred(seconds: dict[str, float], scale: float) -> RunFacts:
+    """A run at a scale of jobs with these reference times, on one node of two cores."""
+    usual = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")])
+    own = [
+        msgspec.structs.replace(planned("s1-1"), job=name, reference_seconds=one)
+        for name, one in seconds.items()
+    ]
+    return msgspec.structs.replace(
+        usual, planned_jobs=own, workload=msgspec.structs.replace(usual.workload, scale=scale)
     )
 
 
@@ -168,6 +185,7 @@ def facts(**changes: object) -> RunFacts:
             )
         ],
         "planned_jobs": [planned(name) for name in NAMES],
+        "reference": Reference(version=1),
         "software": {"pyarrow": "26.0.1"},
         "settings": {"transparent_hugepage": "madvise", "governor": None},
         "roles": {"data": ["data"], "work": ["work"], "util": ["util"]},
@@ -191,7 +209,7 @@ def job(name: str, start: float, end: float, **changes: object) -> JobRecord:
     waited = {role: io.waited_seconds for role, io in by_role().items()}
     waits = waits_of(real, spent(0.8 * cpu, real / 16, {}), spent(cpu, real / 16, waited))
     values: dict[str, object] = {
-        **{field: getattr(plan, field) for field in plan.__struct_fields__},
+        **{field: getattr(plan, field) for field in PLANNED_FIELDS},
         "outcome": "finished",
         "verified": True,
         "exit_code": 0,

@@ -22,12 +22,14 @@ from mawl.records.model.node import ClockFacts, NodeRun
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage, total
 from mawl.records.model.role_io import IoByRole, RoleIo, Waits
 from mawl.records.model.run import (
+    PLANNED_FIELDS,
     CacheFacts,
     LoadBefore,
     NodeFacts,
     OutsideCpu,
     Overhead,
     Phases,
+    PlannedJob,
     RunFacts,
     VolumeFacts,
     WorkloadFacts,
@@ -61,6 +63,9 @@ DISK_COUNTERS = (
     *("read_seconds", "write_seconds", "busy_seconds", "queue_seconds"),
 )
 DISKS = dict(zip(ROLES, ("sda", "sdb", "sdc"), strict=True))
+
+SLOWDOWN = 1.25
+"""Real time of each job over its reference time."""
 
 Column = NDArray[np.float64]
 
@@ -136,7 +141,13 @@ def _facts(names: list[str], records: list[JobRecord], seconds: int) -> RunFacts
         ],
         started_at=START - 2.0,
         ended_at=START + seconds,
-        planned_jobs=[],
+        planned_jobs=[
+            PlannedJob(
+                **{name: getattr(record, name) for name in PLANNED_FIELDS},
+                reference_seconds=(record.usage.real_time_seconds or 0.0) / SLOWDOWN,
+            )
+            for record in records
+        ],
         nodes=[
             NodeFacts(
                 name=name,

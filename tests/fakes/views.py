@@ -8,7 +8,7 @@ from typing import Any, get_origin
 import msgspec
 
 from mawl.advice import judge as judging
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.figures.io import DeviceBytes
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView
@@ -78,7 +78,7 @@ def summary_of(
     return plain(view.summary)
 
 
-def judged(view: RunView, bounds: CapacityBounds | None = None) -> dict[str, Any]:
+def judged(view: RunView, bounds: AnswerBounds | None = None) -> dict[str, Any]:
     """The judged summary of a run."""
     return plain(judging.judged(view, bounds))
 
@@ -88,7 +88,7 @@ def judge(
     jobs: Sequence[JobRecord],
     of: Mapping[str, Any],
     samples: RunSamples | None = None,
-    bounds: CapacityBounds | None = None,
+    bounds: AnswerBounds | None = None,
     events: Sequence[EventRecord] = (),
     probe: Probe | None = None,
 ) -> dict[str, Any]:

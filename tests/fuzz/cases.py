@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
@@ -146,7 +146,7 @@ def _array_words(random: Random, folder: Path, runs: Path, bases: Path) -> list[
 def _visited(runs: Path) -> int:
     """The pages of the server over the runs; raises what a page did not foresee."""
     failures: list[Exception] = []
-    app = create_app(runs, standard_renderers(CapacityBounds()), failed=failures.append)
+    app = create_app(runs, standard_renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         for page in ("/", "/runs/x", "/metrics?run=x", "/compare?reference=x&candidate=other"):
             answer = visitor.get(page)

@@ -62,10 +62,13 @@ def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed
     (place / "bytes").write_bytes(os.urandom(BLOCK * BLOCKS))
     (bed.directory / "reader.py").write_text(READER)
     command = json.dumps([sys.executable, str(bed.directory / "reader.py"), str(place / "bytes")])
+    # A reader hardly computes: the time that its pace takes is what it is compared with.
+    seconds = BLOCK * BLOCKS / PACE
     (bed.directory / "readers.toml").write_text(
-        f'name = "readers"\n[[sessions]]\nname = "reader"\nstages = [[{{ command = {command} }}]]\n'
+        f'name = "readers"\n[[sessions]]\nname = "reader"\n'
+        f"stages = [[{{ command = {command}, cpu_seconds = {seconds} }}]]\n"
     )
-    (bed.directory / "mawl.toml").write_text(f'most_slowdown = {BOUND}\nguideline_warn = "1"\n')
+    (bed.directory / "mawl.toml").write_text(f'answer_bound = {BOUND}\nguideline_warn = "1"\n')
     done = bed("run", "readers.toml", "--find-sessions", "--json", *roles)
     sys.stdout.write(done.stdout + done.stderr)
     assert done.returncode == 0, done.stderr
@@ -75,4 +78,4 @@ def test_the_sessions_that_a_capped_volume_carries_are_found_within_one_step(bed
     assert abs(knee["sessions"] - KNEE) <= 1
     by_sessions = {row["sessions"]: row for row in found["sessions"]}
     assert by_sessions[1]["carried"] and not by_sessions[8]["carried"]
-    assert "median slowdown" in knee["reason"]
+    assert "slowdown" in knee["reason"]

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
@@ -88,7 +88,7 @@ def _library(folder: Path) -> str:
     for name in ("one", "two", "three"):
         finished(folder, name)
     failures: list[Exception] = []
-    app = create_app(folder, standard_renderers(CapacityBounds()), failed=failures.append)
+    app = create_app(folder, standard_renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
         for name in ("one", "two", "three"):
             visitor.get(f"/runs/{name}/overview")

@@ -146,7 +146,7 @@ tests:
       - {{series: 'mawl_window_jobs_blocked_util{{run_id="r"}}', values: "0"}}
       - {{series: 'mawl_window_jobs_running{{run_id="r"}}', values: "4"}}
       - {{series: 'mawl_window_device_read_bytes_per_second{{run_id="half"}}', values: "30"}}
-      - {{series: 'mawl_capacity_carried{{run_id="r",workload="bed"}}', values: "0"}}
+      - {{series: 'mawl_answer_carried{{run_id="r",workload="bed"}}', values: "0"}}
     promql_expr_test:
       - {{expr: 'mawl:window_device_bytes_per_second:sum', eval_time: 0s,
          exp_samples: [{{labels: 'mawl:window_device_bytes_per_second:sum{{run_id="r"}}', value: 42}}]}}

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.reference_times import reference_times
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import RoleIo
@@ -77,12 +78,15 @@ def test_the_kept_figures_are_of_this_catalogue(cache: CacheMode | None) -> None
                     role,
                     way,
                 )
-        assert measured.cpu_ratios(stored)[name] == pytest.approx(1.0, abs=0.25), name
-    ratios = [
-        one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale, cache)
+    ratios = {
+        name: one.cpu_seconds / CATALOGUE[name].cpu_seconds(stored.scale)
         for name, one in stored.programs.items()
-    ]
-    assert median(ratios) == pytest.approx(0.61, abs=0.06), "the processor of docs/reference/programs.md"
+    }
+    # Reference times are of --cache none, and these figures of the same processor.
+    assert stored.machine == reference_times().machine
+    assert median(ratios.values()) == pytest.approx(1.0, abs=0.1)
+    if cache == "none":
+        assert ratios == pytest.approx(dict.fromkeys(CATALOGUE, 1.0), abs=0.1)
 
 
 def test_of_several_runs_the_job_with_the_median_cpu_time_is_kept() -> None:

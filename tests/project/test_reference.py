@@ -64,7 +64,7 @@ def test_the_page_of_a_rule_has_every_threshold_that_decides_it(pages: Path) -> 
     own = [one for one in THRESHOLDS.values() if one.name.startswith("validity.")]
     assert own and all(f"| `{one.name}` |" in shown[one.group.split(".")[1]] for one in own)
     # reach and frequency also use thresholds whose names come from other answers and rules.
-    assert "| `capacity.least_reach_ratio` | 0.8 |" in shown["reach"]
+    assert "| `answer.least_reach_ratio` | 0.8 |" in shown["reach"]
     assert "| `validity.drift.fewest_windows` |" in shown["frequency"]
 
 

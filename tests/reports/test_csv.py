@@ -73,7 +73,7 @@ def test_the_summary_is_a_row_per_figure_with_its_unit_or_the_reason_why_there_i
         "",
         "the run holds no samples of the devices of the roles",
     )
-    assert found["capacity.carried"]["value"] == "false"
+    assert found["answer.carried"]["value"] == "false"
     assert unit_of("no.such.figure") is None
 
 

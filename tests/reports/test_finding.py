@@ -9,20 +9,20 @@ import pytest
 
 from mawl.records.model.node import Direction
 from mawl.records.model.summary.io import RoleFigures
-from mawl.records.model.summary.judgement import Capacity, Limit, ReachedCap
+from mawl.records.model.summary.judgement import Answer, Limit, ReachedCap
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.run_lines import finding, limited_by
 from tests.fakes.views import partly
 
 
-def summary(answer: str = "carried", limit: dict[str, Any] | None = None, **more: Any) -> Judged:
+def summary(word: str = "carried", limit: dict[str, Any] | None = None, **more: Any) -> Judged:
     """A run of 20 sessions and 71 jobs that all finished."""
     whole = {
         "kind": "measured",
         "outcome": "completed",
         "workload": {"sessions": 20, "jobs": 71},
         "jobs": {"total": 71, "finished": 71},
-        "capacity": {"answer": answer, "preliminary": False},
+        "answer": {"answer": word, "preliminary": False},
         "limit": limit,
     }
     return partly(whole | more)
@@ -48,7 +48,7 @@ STORAGE = {"verdict": "storage", "role": "work"}
         (summary(limit={"verdict": "storage"}), "20 sessions carried, limited by storage"),
         (summary(limit=STORAGE), "20 sessions carried, limited by work I/O"),
         (summary(workload={"sessions": 1, "jobs": 1}), "1 session carried"),
-        (summary(capacity={"answer": "carried", "preliminary": True}), "20 sessions carried (preliminary)"),
+        (summary(answer={"answer": "carried", "preliminary": True}), "20 sessions carried (preliminary)"),
         (summary(kind="simulated"), "Simulated: 20 sessions carried"),
         (
             summary(outcome="running", jobs={"total": 3, "finished": 3}),
@@ -127,6 +127,6 @@ def test_what_is_named_is_a_field() -> None:
     for record, names in (
         (RoleFigures, {"reads", "writes", "read_latency_seconds", "write_latency_seconds"}),
         (Limit, {"verdict", "role"}),
-        (Capacity, {"answer", "preliminary"}),
+        (Answer, {"answer", "preliminary"}),
     ):
         assert names <= {field.name for field in msgspec.structs.fields(record)}

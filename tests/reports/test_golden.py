@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
@@ -63,7 +63,7 @@ def render(name: str, run: Run) -> str:
             return csv.render(StoredView(run), as_summary(judged(StoredView(run))), "programs")
         case "screen.txt":
             view = StoredView(run)
-            return screen.render(view, typed(judged(view, CapacityBounds())), outline(view))
+            return screen.render(view, typed(judged(view, AnswerBounds())), outline(view))
         case "interrupted-screen.txt":
             return screen.render(BARE, as_summary(interrupted()))
         case _:

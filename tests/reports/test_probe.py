@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.capacity.answers import probe_guidelines
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import probe_guidelines
 from mawl.figures.view import StoredView
 from mawl.records.model.probe import PROBE_METRICS, Probe
 from mawl.records.store import open_run
@@ -41,7 +41,7 @@ guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct)
 
 
 def shown(found: Probe) -> str:
-    return render(found, probe_guidelines(found, CapacityBounds()))
+    return render(found, probe_guidelines(found, AnswerBounds()))
 
 
 def test_the_papers_table_with_percentiles_and_the_guideline() -> None:
@@ -138,7 +138,7 @@ def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
     assert len(set(names)) == len(names)
     found = probe(disk())
     plain = msgspec.to_builtins(
-        {**msgspec.structs.asdict(found), "guideline": probe_guidelines(found, CapacityBounds())}
+        {**msgspec.structs.asdict(found), "guideline": probe_guidelines(found, AnswerBounds())}
     )
     blocks: dict[str, Any] = {
         "targets.*.tests.*": plain["targets"][0]["tests"][0],

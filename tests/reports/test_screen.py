@@ -18,6 +18,9 @@ from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
 from tests.fakes.stored_run import MOVED, facts, job, jobs
 from tests.fakes.views import BARE, as_summary, judge, summary_of
 
+OF_OLD: dict[str, Any] = {"format_version": "2.6", "reference": None, "planned_jobs": []}
+"""A run from before reference times: its answer is not known, and there is a next step."""
+
 
 def judged(**changes: object) -> dict[str, Any]:
     """A judged run of four jobs that wait for nothing."""
@@ -30,15 +33,24 @@ def judged(**changes: object) -> dict[str, Any]:
 
 
 def test_what_it_means_comes_first() -> None:
-    lines = render(BARE, as_summary(judged())).splitlines()
+    lines = render(BARE, as_summary(judged(**OF_OLD))).splitlines()
     assert [line.split()[0] for line in lines if line[:1].isalpha()][:6] == [
         "answer",
-        "parts",
-        "guideline",
         "next",
+        "guideline",
         "limit",
         "validity",
+        "run",
     ]
+
+
+def test_a_run_before_reference_times_says_so_and_what_to_run() -> None:
+    answer, next_step = render(BARE, as_summary(judged(**OF_OLD))).splitlines()[:2]
+    assert answer == (
+        "answer    NOT KNOWN: the run is of format 2.6, before reference times: its answer was of the old "
+        "definition"
+    )
+    assert next_step == "next      run it with this mawl: mawl run tiny"
 
 
 @pytest.mark.parametrize("width", [LEAST_WIDTH, 96, LINE_WIDTH])
@@ -71,7 +83,9 @@ def test_a_narrow_terminal_does_without_columns_and_keeps_numbers_with_their_uni
 
 def test_the_command_of_the_next_step_is_never_cut() -> None:
     asked = ["mawl", "run", "mixed20", "--data", "/mnt/" + "directory/" * 60 + "end"]
-    lines = render(BARE, as_summary(judged(command=asked)), style=Style(width=LEAST_WIDTH)).splitlines()
+    lines = render(
+        BARE, as_summary(judged(command=asked, **OF_OLD)), style=Style(width=LEAST_WIDTH)
+    ).splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("next "))
     step = lines[start]
     for line in lines[start + 1 :]:
@@ -116,9 +130,7 @@ def test_colours_tell_what_is_well_from_what_is_not() -> None:
     assert "\x1b[33mpreliminary\x1b[0m" in text and "\x1b[32mcompleted\x1b[0m" in text
     assert re.sub(r"\x1b\[\d+m", "", text) == render(BARE, as_summary(judged()))
     broken = judge(facts(), jobs(), summary_of(facts(), jobs()))
-    assert "\x1b[31mnot carried\x1b[0m: 1 of 6 jobs" in render(
-        BARE, as_summary(broken), style=Style(colour=True)
-    )
+    assert "\x1b[31mNO\x1b[0m: 1 of 6 jobs" in render(BARE, as_summary(broken), style=Style(colour=True))
 
 
 def test_the_course_is_drawn_with_its_highest_value() -> None:

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.base.units import format_bytes, format_ratio, format_seconds
+from mawl.base.units import format_bytes, format_joules, format_seconds
 from mawl.figures.job_sums import generalised
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
@@ -44,7 +44,7 @@ TABLE = RunTable(
         RunColumn(
             label="longest", title="longest job", path=("real_time_seconds", "max"), form=format_seconds
         ),
-        RunColumn(label="slowdown", path=("slowdown",), form=format_ratio),
+        RunColumn(label="energy", path=("joules_per_job",), form=format_joules),
         RunColumn(
             label="moved", value=lambda one: one.application_read_bytes, form=format_bytes, formats=TEXT
         ),
@@ -106,11 +106,11 @@ def test_the_figures_of_a_column_are_what_its_head_defines(view: StoredView) -> 
 
 def test_a_table_is_text_markdown_html_and_csv(view: StoredView, summary: Judged) -> None:
     head, row, *notes = table_lines(TABLE, view, summary)
-    assert head.split() == ["program", "longest", "slowdown", "moved"]
+    assert head.split() == ["program", "longest", "energy", "moved"]
     assert row.split()[-5:] == ["40.0", "s", "-", "2.40", "GB"] and "\n" not in row
     assert notes == ["said of =x | <b>y</b> @team"]
     marked = markdown_table(TABLE, view, summary)
-    assert marked[0] == "| program | longest | slowdown |"
+    assert marked[0] == "| program | longest | energy |"
     assert marked[2:] == [
         "| `=x &#124; <b>y</b> @team` | 40.0 s | - |",
         "",
@@ -119,17 +119,17 @@ def test_a_table_is_text_markdown_html_and_csv(view: StoredView, summary: Judged
     page = "".join(html_table(TABLE, ShownFigures(summary), view))
     assert "<b>" not in page and "moved" not in page
     assert 'href="#def-programs.*.real_time_seconds.max">longest job</a>' in page
-    assert 'title="the program was not run alone on this system (mawl run --solo)"' in page
+    assert 'energy is not known"' in page
     (row_of_csv,) = standard.DictReader(io.StringIO(written(csv_table(TABLE)(view, summary)), newline=""))
     assert row_of_csv["program"] == "'=x | <b>y</b> @team"
-    assert float(row_of_csv["real_time_seconds_max"]) == 40.0 and row_of_csv["slowdown"] == ""
+    assert float(row_of_csv["real_time_seconds_max"]) == 40.0 and row_of_csv["joules_per_job"] == ""
 
 
 def test_of_an_import_only_what_its_files_contain(view: StoredView, summary: Judged) -> None:
     imported = msgspec.structs.replace(summary, kind="imported")
     assert table_lines(TABLE, view, imported)[0].split() == ["program", "longest", "moved"]
     page = "".join(html_table(TABLE, ShownFigures(imported), view))
-    assert "Not known (imported): slowdown." in page
+    assert "Not known (imported): energy." in page
     unknown = msgspec.structs.replace(TABLE, columns=TABLE.columns[1:2])
     assert shown(unknown, view, imported, "html").rows == []
 
@@ -144,7 +144,7 @@ def test_a_format_shows_what_is_meant_for_it(view: StoredView, summary: Judged) 
         named=TEXT,
     )
     assert table_lines(table, view, summary)[0] == "host      processors"
-    assert markdown_table(table, view, summary)[0] == "| longest | slowdown |"
+    assert markdown_table(table, view, summary)[0] == "| longest | energy |"
     page = "".join(html_table(table, ShownFigures(summary), view))
     assert "<summary>1 rows</summary>" in page and "processors" not in page
     assert csv_table(table)(view, summary).rows == []

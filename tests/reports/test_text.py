@@ -11,7 +11,7 @@ from mawl.base.units import format_ratio, format_seconds
 from mawl.figures.view import StoredView
 from mawl.plan.catalogue import CATALOGUE
 from mawl.records.model.role_io import Waits
-from mawl.records.model.run import WorkloadFacts
+from mawl.records.model.run import Alone, AloneRun, WorkloadFacts
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.store import open_run
 from mawl.reports import json
@@ -20,7 +20,7 @@ from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.tables import table_lines
 from mawl.reports.text import MOST_FAILURES, render
 from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples
-from tests.fakes.stored_run import MOVED, facts, job, jobs, write_run
+from tests.fakes.stored_run import MOVED, START, facts, job, jobs, write_run
 from tests.fakes.views import BARE, as_summary, judge, plain, summary_of
 
 
@@ -84,7 +84,7 @@ def test_json_is_the_summary_with_sorted_keys() -> None:
     assert msgspec.json.decode(text) == summary
     keys = list(msgspec.json.decode(text))
     assert keys == sorted(keys)
-    assert text.startswith('{\n  "arrays": null,')
+    assert text.startswith('{\n  "answer": null,')
 
 
 @pytest.mark.parametrize(
@@ -177,17 +177,35 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
         for record in charged(records, of, some)
     ]
     text = render(BARE, as_summary(judge(of, records, summary_of(of, records, samples=some), some)))
-    assert (
-        "answer    not known: all 4 jobs finished\nparts     compute and storage: not known: "
-        "no program was run alone" in text
-    )
+    assert "answer    NO, preliminary: 4 sessions took 3.97 times mawl's reference time (3.61 to 4.36" in text
     assert "limit     storage (work on sda): 100 % of the active time" in text
     assert "validity  preliminary: reach, duration, repeats" in text
     lines = [line.split() for line in text.splitlines()]
     assert ["25", "%", "0", "%", "0", "%", "73", "%", "0", "%", "1.7", "%"] in [
-        line[5:-1] for line in lines if line[:1] == ["wide_sort"]
+        line[5:] for line in lines if line[:1] == ["wide_sort"]
     ]
     assert any(line[:3] == ["windows", "of", "5.00"] for line in lines)
     assert ["device", *["135", "MB/s"] * 5, "67.5", "MB/s"] in lines
     assert "why: jobs were blocked in I/O" in text
     assert max(map(len, text.splitlines())) <= LINE_WIDTH
+
+
+def test_times_alone_are_a_line_that_decides_nothing() -> None:
+    runs = [
+        AloneRun(run_id=f"r{number}", real_time_seconds=seconds, started_at=START - 2.0 - 600.0 * number)
+        for number, seconds in enumerate((9.0, 10.0, 12.0), 1)
+    ]
+    alone = Alone(
+        program="wide_sort",
+        jobs=["s1-1", "s2-1", "s3-1", "s4-1"],  # s3-1 failed; the others took 20, 30 and 40 s
+        real_time_seconds=10.0,
+        run_id="r2",
+        runs=runs,
+        places=["work xfs /dev/sda1"],
+    )
+    of = facts(alone=[alone])
+    text = " ".join(render(BARE, as_summary(judge(of, jobs(), summary_of(of, jobs())))).split())
+    assert (
+        " alone 3.00 times as long in the mix as alone (decides nothing); 3 runs of each of 1 program, which "
+        "differ by 30 % (median); the oldest began 30 min 00 s before this run; on work xfs /dev/sda1 "
+    ) in text

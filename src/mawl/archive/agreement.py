@@ -23,7 +23,7 @@ from mawl.records.model.role_io import (
     Waits,
     sum_by_role,
 )
-from mawl.records.model.run import PlannedJob, RunFacts
+from mawl.records.model.run import PLANNED_FIELDS, RunFacts
 from mawl.records.store import Run
 from mawl.records.store.files import NODES
 
@@ -78,7 +78,7 @@ def plan_faults(records: RunRecords) -> Iterator[str]:
         odd = sorted(set(planned) ^ set(records.by_name))
         yield f"jobs and the planned jobs of run.json are not the same: {odd[0]} is only in one of them"
     for name in sorted(set(planned) & set(records.by_name)):
-        for field in PlannedJob.__struct_fields__:
+        for field in PLANNED_FIELDS:
             if getattr(planned[name], field) != getattr(records.by_name[name], field):
                 yield f"{name}: its {field} is another in jobs than in the plan of run.json"
     yield from _counts(records)

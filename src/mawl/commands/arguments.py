@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, get_args
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
 from mawl.importers.formats.saslog_records import DateOrder
@@ -157,18 +157,25 @@ def volumes_of(spec: RunSpec) -> Volumes:
     return Volumes({role: [Path(place) for place in places] for role, places in spec.directories().items()})
 
 
-def bounds_of(chosen: Settings) -> CapacityBounds:
+def bounds_of(chosen: Settings) -> AnswerBounds:
     """What a system must keep to carry its sessions, from the settings."""
-    defaults = CapacityBounds()
-    most_slowdown = chosen.number("most_slowdown", None, defaults.most_slowdown)
-    if not 1.0 < most_slowdown <= MOST_BOUND:
+    if getattr(chosen.file, "most_slowdown", None) is not None or "MAWL_MOST_SLOWDOWN" in chosen.environment:
         raise UsageError(
-            f"most_slowdown {most_slowdown:g}: expected a number above 1 and up to {MOST_BOUND:,.0f}",
-            why="it says how many times as long as alone jobs may take",
-            cure="mend it in mawl.toml or MAWL_MOST_SLOWDOWN",
+            "most_slowdown is not known any more",
+            where="mawl.toml or MAWL_MOST_SLOWDOWN",
+            why="the slowdown is now real time over reference time, so the same number is another bound",
+            cure="name the bound answer_bound (default: 2)",
         )
-    return CapacityBounds(
-        most_slowdown=most_slowdown,
+    defaults = AnswerBounds()
+    answer_bound = chosen.number("answer_bound", None, defaults.answer_bound)
+    if not 1.0 < answer_bound <= MOST_BOUND:
+        raise UsageError(
+            f"answer_bound {answer_bound:g}: expected a number above 1 and up to {MOST_BOUND:,.0f}",
+            why="it says how many times their reference time jobs may take",
+            cure="mend it in mawl.toml or MAWL_ANSWER_BOUND",
+        )
+    return AnswerBounds(
+        answer_bound=answer_bound,
         warn_bytes_per_second_per_core=_rate(
             chosen, "guideline_warn", defaults.warn_bytes_per_second_per_core
         ),

@@ -73,7 +73,7 @@ def new_record(asked: CampaignSpec, kind: AskedKind, layer: Layer) -> Campaign:
     repeats = 0
     search = _search(asked, spec_of(layer)) if kind == "find-sessions" else None
     if search is not None:
-        shared = shared.without(("sessions",)).under(Layer(values={"solo": True}))
+        shared = shared.without(("sessions",))
         first = sessions_spec(spec_of(shared), search.first)
     else:
         arms, repeats = _arms(asked, kind, shared)

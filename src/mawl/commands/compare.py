@@ -30,7 +30,7 @@ from mawl.records.store.campaign import places_of
 from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
-    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.advice.bounds import AnswerBounds
     from mawl.advice.conditions import ConditionCheck
     from mawl.derive.replay.records import Replay
     from mawl.figures.comparison.comparability import CitedSettings
@@ -234,7 +234,7 @@ def _name(words: Sequence[str]) -> str:
 class Reader:
     """Reads each run once, however often it is named."""
 
-    def __init__(self, runs: Path, bounds: CapacityBounds) -> None:
+    def __init__(self, runs: Path, bounds: AnswerBounds) -> None:
         self._runs, self._bounds = runs, bounds
         self._read: dict[Path, ComparedRun] = {}
 

@@ -163,7 +163,7 @@ def core_speed_checks() -> list[SuitabilityCheck]:
         from mawl.programs.derived_job.kernels import core_speed
     except ImportError:  # library_checks() says so
         return []
-    text = f"{core_speed():.2f}, where the reference core has 1 (for mawl derive --core-speed)"
+    text = f"{core_speed():.2f}, where a core of the machine of the reference times has 1"
     return [SuitabilityCheck("core speed", "ok", text)]
 
 

@@ -9,18 +9,19 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.base.units import counted_noun
+from mawl.base.units import counted_noun, format_rate
 from mawl.figures.missing import counted
-from mawl.measure.devices import mount_of, read_mounts
+from mawl.measure.control_groups import with_caps
+from mawl.measure.devices import volume_facts
 from mawl.measure.machine import Machine
 from mawl.measure.suitability import libraries
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import LOAD_VERSION, JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
+from mawl.records.model.node import IoCap
 from mawl.records.model.records import JobRecord
-from mawl.records.model.run import Alone, AloneRun, RunFacts
-from mawl.records.model.thresholds import count_of
+from mawl.records.model.run import Alone, AloneRun, Reference, RunFacts, VolumeFacts
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.side_files import Condition, Peak, Solo, read_peak, read_solo, write_peak, write_solo
@@ -28,7 +29,8 @@ from mawl.records.volumes import Volumes
 from mawl.run.runner.request import RunRequest
 from mawl.version import __version__
 
-RUNS_ALONE = count_of("capacity.fewest_runs_alone")
+RUNS_ALONE = 3
+"""The fewest with a spread that one outlier does not make."""
 
 
 def conditions(kind: JobKind, surroundings: Mapping[str, Condition]) -> dict[str, Condition]:
@@ -55,7 +57,6 @@ def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dic
         "container_memory_limit_bytes": machine.binding_memory_limit,
         "cpu_quota": machine.binding_cpu_quota,
         **{role: [str(place.absolute()) for place in places] for role, places in volumes.directories.items()},
-        **{f"{role}_storage": _storage(places) for role, places in volumes.directories.items()},
         "node": machine.name,
         "cpu_model": machine.cpu_model,
         "cores": machine.cores,
@@ -67,31 +68,47 @@ def surroundings(request: RunRequest, volumes: Volumes, machine: Machine) -> dic
     }
 
 
-def _storage(places: Sequence[Path]) -> list[str]:
-    """The file system of each place, its source and its options: the same path may be another disk now."""
-    mounts = read_mounts()
-    found = [mount_of(place, mounts) for place in places]
+def places_of(volumes: Sequence[VolumeFacts]) -> list[str]:
+    """The file system of each role, its source and its caps: the same path may be another disk now."""
     return [
-        f"{mount.file_system} {mount.source} {mount.options}" if mount else "no mount is known"
-        for mount in found
+        " ".join(
+            [
+                one.role,
+                one.file_system or "unknown",
+                one.source or one.directory,
+                *(_cap_words(cap) for cap in one.caps or ()),
+                *([one.caps_reason] if one.caps is None and one.caps_reason else []),
+            ]
+        )
+        for one in volumes
     ]
 
 
+def _cap_words(cap: IoCap) -> str:
+    if cap.bytes_per_second is not None:
+        return f"{cap.direction} at most {format_rate(cap.bytes_per_second)}"
+    return f"{cap.direction} at most {cap.requests_per_second} requests/s"
+
+
 class SoloTimes:
-    """The times alone of one request's jobs, kept in the directory of run folders."""
+    """The times alone of one request's jobs (``--solo``), kept in the directory of run folders."""
 
     def __init__(self, request: RunRequest, volumes: Volumes, runs: Path, machine: Machine) -> None:
         self._runs, self._request = runs, request
         self._jobs = job_kinds(request.plan)
-        around = surroundings(request, volumes, machine)
+        held = volume_facts(volumes.directories, machine.name or "localhost")
+        self.places = places_of(with_caps(held))
+        around = surroundings(request, volumes, machine) | {"places": self.places}
         self._conditions = {kind: conditions(kind, around) for kind in self._jobs}
-
-    def known(self) -> dict[JobKind, Solo]:
-        found = {kind: read_solo(self._runs, kind.program, self._conditions[kind]) for kind in self._jobs}
-        return {kind: solo for kind, solo in found.items() if solo is not None}
+        self._known: dict[JobKind, Solo] = {}
+        if request.spec.solo == "stored":
+            found = {kind: read_solo(runs, kind.program, self._conditions[kind]) for kind in self._jobs}
+            self._known = {kind: solo for kind, solo in found.items() if solo is not None}
 
     def alone(self) -> tuple[Alone, ...]:
-        return tuple(_alone(kind.program, self._jobs[kind], solo) for kind, solo in self.known().items())
+        return tuple(
+            _alone(kind.program, self._jobs[kind], solo, self.places) for kind, solo in self._known.items()
+        )
 
     def measure(self, carry: Callable[[RunRequest], RunFacts]) -> RunFacts | None:
         """Run each program alone until it has three times, and keep them; None where all have.
@@ -102,14 +119,14 @@ class SoloTimes:
         """
         facts: RunFacts | None = None
         for number in range(1, RUNS_ALONE + 1):
-            known = self.known()
+            known = self._known
             wanted = {kind for kind in self._jobs if len(known[kind].runs if kind in known else ()) < number}
             if wanted:
                 facts = self._round(wanted, number, carry)
                 if facts.outcome == "interrupted":
                     return facts
         if facts is None:
-            print("times alone are known for all jobs", file=sys.stderr)
+            print("stored times alone are used for all jobs", file=sys.stderr)
         return facts
 
     def _round(
@@ -123,26 +140,29 @@ class SoloTimes:
         spec = msgspec.structs.replace(self._request.spec, keep_outputs=False)
         facts = carry(
             msgspec.structs.replace(
-                self._request, plan=plan, spec=spec, run_id=run_id, folder=folder, alone=()
+                self._request,
+                plan=plan,
+                spec=spec,
+                run_id=run_id,
+                folder=folder,
+                reference=Reference(version=None),
             )
         )
         self._keep({job.job: kind_of(job) for job in plan.jobs()}, folder, run_id)
         return facts
 
     def _keep(self, made: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
-        known = self.known()
         for job in counted(open_run(folder).job_records()):
             kind, seconds = made[job.job], job.usage.real_time_seconds
             if seconds:
-                before = known[kind].runs if kind in known else []
-                run = AloneRun(run_id=run_id, real_time_seconds=seconds, waits=job.waits)
-                write_solo(
-                    self._runs,
-                    Solo(program=kind.program, runs=[*before, run], conditions=self._conditions[kind]),
-                )
+                before = self._known[kind].runs if kind in self._known else []
+                run = AloneRun(run_id=run_id, real_time_seconds=seconds, started_at=job.started_at)
+                solo = Solo(program=kind.program, runs=[*before, run], conditions=self._conditions[kind])
+                self._known[kind] = solo
+                write_solo(self._runs, solo)
 
 
-def _alone(program: str, jobs: list[str], solo: Solo) -> Alone:
+def _alone(program: str, jobs: list[str], solo: Solo, places: list[str]) -> Alone:
     runs = sorted(solo.runs, key=lambda run: run.real_time_seconds)
     middle = runs[(len(runs) - 1) // 2]
     return Alone(
@@ -151,6 +171,7 @@ def _alone(program: str, jobs: list[str], solo: Solo) -> Alone:
         real_time_seconds=middle.real_time_seconds,
         run_id=middle.run_id,
         runs=solo.runs,
+        places=places,
     )
 
 

@@ -13,7 +13,7 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.store.output import OutputFile
 
 if TYPE_CHECKING:
-    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.advice.bounds import AnswerBounds
     from mawl.advice.conditions import Condition, ConditionCheck
     from mawl.figures.campaign.results import CampaignFound
 
@@ -114,7 +114,7 @@ def refuse_question(failing: Failing, kind: str) -> None:
 
 
 def check_campaign(
-    failing: Failing, folder: Path, found: CampaignFound, bounds: CapacityBounds, otherwise: int
+    failing: Failing, folder: Path, found: CampaignFound, bounds: AnswerBounds, otherwise: int
 ) -> int:
     """The exit status of a campaign: every finished run is checked, and the second arm against the first."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run

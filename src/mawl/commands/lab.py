@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UnsuitableMachineError
 from mawl.commands.arguments import bounds_of, settings
@@ -180,7 +180,7 @@ def _report(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _print(record: LabRecord, folder: Path, bounds: CapacityBounds, *, as_json: bool) -> None:
+def _print(record: LabRecord, folder: Path, bounds: AnswerBounds, *, as_json: bool) -> None:
     folders: dict[str, list[Path]] = {}
     for run in record.arms:
         if not run.repeated:
@@ -197,12 +197,12 @@ def _print(record: LabRecord, folder: Path, bounds: CapacityBounds, *, as_json: 
     )
 
 
-def _side(name: str, folders: Sequence[Path], bounds: CapacityBounds) -> Side:
+def _side(name: str, folders: Sequence[Path], bounds: AnswerBounds) -> Side:
     views = (StoredView(open_run(folder)) for folder in folders)
     return side_of(name, [compared_run(view, judged(view, bounds)) for view in views])
 
 
-def _busy(folder: Path, bounds: CapacityBounds) -> Busy:
+def _busy(folder: Path, bounds: AnswerBounds) -> Busy:
     summary = judged(StoredView(open_run(folder)), bounds)
     spent = [at(summary, path) for path in _OWN_CPU]
     elapsed, cores = at(summary, "time.elapsed_seconds"), os.cpu_count()

@@ -30,11 +30,12 @@ from mawl.plan.environment import with_values
 from mawl.plan.mix import job_kinds, solo_plan
 from mawl.plan.needs import Needs, with_commands
 from mawl.plan.processors import parse_cores
+from mawl.plan.references import reference_of
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.probe import Probe
-from mawl.records.model.run import RunFacts
+from mawl.records.model.run import Alone, RunFacts
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.files import PROBE, lies_in
 from mawl.records.store.side_files import read_probe, write_probe
@@ -52,6 +53,9 @@ def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     """``--dry-run``: check what a run needs and print its plan, as JSON ``for_scripts``; nothing is made."""
     _limits(spec)
     plan = plan_of(spec)
+    reference_of(
+        plan, with_commands(plan, CATALOGUE), None if spec.reference is None else Path(spec.reference)
+    )
     needed = Peaks(plan, spec).needs(plan)
     _check_memory(needed, spec)
     asked = asked_by_jobs(plan)
@@ -68,6 +72,9 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """
     cpus, probed = _limits(spec)
     plan, runs = with_values(plan_of(spec), spec.workload, os.environ), Path(spec.runs)
+    catalogue = with_commands(plan, CATALOGUE)
+    file = None if spec.reference is None else Path(spec.reference)
+    reference, reference_seconds = reference_of(plan, catalogue, file)
     peaks = Peaks(plan, spec)
     needed = peaks.needs(plan)
     # With --solo each program runs alone first; the check of the whole plan then has measured peaks.
@@ -83,15 +90,19 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         run_id=run_id,
         folder=folder.absolute(),
         plan=plan,
-        catalogue=with_commands(plan, CATALOGUE),
+        catalogue=catalogue,
         inputs=inputs.directories,
         spec=spec,
         cpus=cpus,
         core_speed=core_speed_for(plan),
+        reference=reference,
+        reference_seconds=reference_seconds,
     )
-    times = SoloTimes(request, volumes, runs, read_machine())
+    alone_times: tuple[Alone, ...] = ()
     if spec.solo:
+        times = SoloTimes(request, volumes, runs, read_machine())
         alone = times.measure(lambda solo: _carry(solo, volumes, inputs, None, command, peaks))
+        alone_times = times.alone()
         if alone is not None and alone.outcome == "interrupted":
             return folder, alone
         _check_memory(peaks.needs(plan), spec)
@@ -100,7 +111,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     facts = _carry(
         msgspec.structs.replace(
             request,
-            alone=times.alone(),
+            alone=alone_times,
             load_before=load_before(),
             free_space=free_space(volumes, needed, spec.volume_order),
         ),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.base.units import format_bytes, format_memory, format_seconds
+from mawl.base.units import format_bytes, format_memory, format_plain, format_seconds
 from mawl.campaigns.qualify.plan_duration import Duration, duration_of
 from mawl.commands.arguments import (
     PLAN_OPTIONS,
@@ -23,10 +23,11 @@ from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import Asked, Needs, asked_per_cpu_second
+from mawl.plan.mix import is_of_catalogue
+from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second
 from mawl.plan.output import printed_plan, write_plan
 from mawl.plan.programs import Direction
-from mawl.plan.reference_times import reference_seconds
+from mawl.plan.reference_times import reference_times
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
@@ -106,8 +107,15 @@ def in_pod(storage: FileSystem, present_bytes: int) -> str:
 
 
 def asked_by_jobs(plan: Plan) -> Asked:
-    """What the jobs ask for each CPU second, by their reference times."""
-    return asked_per_cpu_second(plan, CATALOGUE, reference_seconds())
+    """What the jobs of the catalogue ask for each second of their reference times."""
+    table = reference_times()
+    least, most = (format_plain(table.knots[end].scale) for end in (0, -1))
+    seconds = JobSeconds(
+        lambda program, job: program.cpu_seconds(job.scale) if is_of_catalogue(job) else None,
+        "by reference times: the CPU seconds that each job took alone with the default options on "
+        f"{table.machine}; measured at scales {least} to {most}, extrapolated outside them",
+    )
+    return asked_per_cpu_second(plan, CATALOGUE, seconds)
 
 
 def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:

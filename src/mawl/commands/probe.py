@@ -15,9 +15,9 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.advice.capacity.answers import TargetGuideline, probe_guidelines
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_probe
+from mawl.advice.guideline import TargetGuideline, probe_guidelines
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.commands.arguments import add_role_arguments, bounds_of, settings
@@ -366,7 +366,7 @@ def _say(text: str) -> None:
     print(f"probe: {text}", file=sys.stderr, flush=True)
 
 
-def _json(found: Probe, bounds: CapacityBounds) -> str:
+def _json(found: Probe, bounds: AnswerBounds) -> str:
     plain = {**plain_probe(found), "guideline": probe_guidelines(found, bounds)}
     return json.render(PrintedProbe(**plain))
 

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
@@ -177,7 +177,7 @@ def _qualify(
     arguments: argparse.Namespace,
     folder: Path,
     record: Qualification,
-    bounds: CapacityBounds,
+    bounds: AnswerBounds,
     lock: int,
     failing: Failing,
 ) -> int:
@@ -266,7 +266,7 @@ def _print(record: Qualification, words: str, as_json: bool) -> None:
     print(words)
 
 
-def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification:
+def _new(arguments: argparse.Namespace, bounds: AnswerBounds) -> Qualification:
     minutes = DEFAULT_MINUTES if arguments.minutes is None else arguments.minutes
     if not LEAST_MINUTES <= minutes <= MOST_MINUTES:
         raise UsageError(f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}")
@@ -292,7 +292,7 @@ def _new(arguments: argparse.Namespace, bounds: CapacityBounds) -> Qualification
             sessions=spec.sessions,
             repeat=arguments.repeat,
             scale=None if spec.scale is None else parse_scale(spec.scale),
-            most_slowdown=bounds.most_slowdown,
+            answer_bound=bounds.answer_bound,
             volume_order=spec.volume_order,
             nodes=None if spec.nodes is None else _with_absolute_files(spec.nodes),
         ),

@@ -62,12 +62,12 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio))
         if ratio is not None
     ]
-    expected, bound = choice.expected, format_ratio(asked.most_slowdown)
+    expected, bound = choice.expected, format_ratio(asked.answer_bound)
     answer = (
         f"{expected.answer}: {expected.reason}"
         if expected.reason
         else f"{expected.answer}, {format_percent(expected.probability)} sure: "
-        f"{format_ratio(expected.slowdown)} times as long as alone "
+        f"{format_ratio(expected.slowdown)} times the reference time "
         f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; bound {bound})"
     )
     over = choice.total_seconds > 60 * asked.minutes

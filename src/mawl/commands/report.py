@@ -11,8 +11,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
-from mawl.advice.capacity.answers import probe_guidelines
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
@@ -130,7 +130,7 @@ def run(arguments: argparse.Namespace) -> int:
     return check_run(failing, judged(StoredView(open_run(arguments.run, runs)), bounds), status)
 
 
-def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
+def _run(runs: Path, bounds: AnswerBounds, arguments: argparse.Namespace) -> int:
     if arguments.table == ALL_TABLES:
         return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
     if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
@@ -146,7 +146,7 @@ def _run(runs: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> i
     return 0
 
 
-def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespace) -> int:
+def _campaign(folder: Path, bounds: AnswerBounds, arguments: argparse.Namespace) -> int:
     if arguments.format not in CAMPAIGN_FORMATS:
         raise UsageError(
             f"--format {arguments.format} works on runs; this is a campaign",
@@ -171,7 +171,7 @@ def _campaign(folder: Path, bounds: CapacityBounds, arguments: argparse.Namespac
     return 0
 
 
-def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
+def _all_tables(stored: Run, bounds: AnswerBounds, output: str | None) -> int:
     """Every table as TABLE.csv in a directory, which is made where it is missing."""
     if output is None:
         raise UsageError("--table all writes several files", cure="name their directory with --output")
@@ -184,7 +184,7 @@ def _all_tables(stored: Run, bounds: CapacityBounds, output: str | None) -> int:
     return 0
 
 
-def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, style: Style) -> str:
+def _report(stored: Run, bounds: AnswerBounds, arguments: argparse.Namespace, style: Style) -> str:
     if arguments.format == "saslog":
         return render_saslog(stored, arguments.job)
     # A page is read on other machines and names the run by its id; other forms name it so that mawl finds it
@@ -200,7 +200,7 @@ def _report(stored: Run, bounds: CapacityBounds, arguments: argparse.Namespace, 
     return shown + (_probe_tests(stored, bounds) if stored.facts.kind == "imported" else "")
 
 
-def _probe_tests(stored: Run, bounds: CapacityBounds) -> str:
+def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
     found = probe.stored_probe(stored)
     return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting.change import undo_sentence
@@ -39,7 +39,7 @@ CAMPAIGN_FORMATS = ("text", "json", "markdown", "html")
 
 def campaign_found(
     folder: Path,
-    bounds: CapacityBounds,
+    bounds: AnswerBounds,
     opening: Callable[[Path], Run] = open_run,
     called: str | None = None,
 ) -> CampaignFound:
@@ -82,7 +82,7 @@ def campaign_found(
     return msgspec.structs.replace(what, comparison=comparison)
 
 
-def read_run(folder: Path, bounds: CapacityBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:
+def read_run(folder: Path, bounds: AnswerBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:
     """A run with its judged summary."""
     view = StoredView(opening(folder))
     return compared_run(view, judged(view, bounds))

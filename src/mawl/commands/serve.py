@@ -21,7 +21,7 @@ from mawl.commands.terminal import missing_package
 from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
-    from mawl.advice.capacity.bounds import CapacityBounds
+    from mawl.advice.bounds import AnswerBounds
     from mawl.commands.server.reports import Renderers
     from mawl.records.store import Run
 
@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _renderers(bounds: CapacityBounds) -> Renderers:
+def _renderers(bounds: AnswerBounds) -> Renderers:
     import msgspec
 
     from mawl.commands.reporting import campaign_found

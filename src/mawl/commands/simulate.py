@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
-from mawl.advice.foreign import foreign_bytes
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
+from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
 from mawl.base.removal import temporary_directory
 from mawl.commands.arguments import bounds_of, settings
@@ -188,7 +188,7 @@ def _numbers(text: str | None) -> list[int]:
 
 
 def _stored(
-    simulated: tuple[Scenario, SimulationOutcome], base: Base, output: str | None, bounds: CapacityBounds
+    simulated: tuple[Scenario, SimulationOutcome], base: Base, output: str | None, bounds: AnswerBounds
 ) -> Judged:
     with temporary_directory("mawl-simulate-") as temporary:
         folder = Path(output) if output else temporary / "run"

@@ -1,7 +1,7 @@
 """What to buy: the cheapest system of your price list that carries the load of a run.
 
 Each candidate of the list is simulated with the load that the run measured.  It carries N sessions if their
-jobs take at most twice as long as alone, in the median (the setting most_slowdown).  The probability comes
+jobs take at most twice their reference time together (the setting answer_bound).  The probability comes
 from n forecasts that were compared with measured times: it is k / (n + 1) if the bound holds with the errors
 of k of them.  docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md has the
 definitions.
@@ -82,7 +82,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Forecast every candidate and print; 0 with a pick, 3 if no forecast carries, else 4."""
     chosen = settings()
-    question = _question(arguments, bounds_of(chosen).most_slowdown)
+    question = _question(arguments, bounds_of(chosen).answer_bound)
     catalogue = load_catalogue(Path(arguments.catalogue))
     own = load_system(Path(arguments.measured_on)) if arguments.measured_on else None
     start = start_of(arguments.run, chosen.runs(arguments.runs), own)
@@ -104,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
     return _status(found[0])
 
 
-def _question(arguments: argparse.Namespace, most_slowdown: float) -> SizeQuestion:
+def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestion:
     sessions, within = arguments.sessions, arguments.within
     if sessions is not None and not 1 <= sessions <= MOST_SESSIONS_ASKED:
         raise UsageError(f"--sessions {sessions}: expected 1 to {MOST_SESSIONS_ASKED}")
@@ -114,7 +114,7 @@ def _question(arguments: argparse.Namespace, most_slowdown: float) -> SizeQuesti
         raise UsageError(f"--probability {arguments.probability:g}: expected a number between 0 and 1")
     return SizeQuestion(
         sessions=sessions,
-        most_slowdown=most_slowdown,
+        answer_bound=answer_bound,
         within_seconds=None if within is None else within * 60.0,
         probability=arguments.probability,
     )

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import add_options, add_role_arguments, bounds_of, settings, spec_of_arguments
@@ -162,7 +162,7 @@ def run_search(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _search_found(search: SearchCampaign, found: SearchResult, bounds: CapacityBounds) -> SearchFound:
+def _search_found(search: SearchCampaign, found: SearchResult, bounds: AnswerBounds) -> SearchFound:
     from mawl.tuning.search.results import as_found, write_profile
 
     told = reporter.with_statement(
@@ -173,7 +173,7 @@ def _search_found(search: SearchCampaign, found: SearchResult, bounds: CapacityB
     return told
 
 
-def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] | None:
+def _sides(search: SearchCampaign, bounds: AnswerBounds) -> tuple[Side, Side] | None:
     from mawl.figures.comparison.sides import compared_run, side_of
     from mawl.tuning.search.search import CANDIDATE, REFERENCE
 
@@ -186,7 +186,7 @@ def _sides(search: SearchCampaign, bounds: CapacityBounds) -> tuple[Side, Side] 
     return side(REFERENCE), side(CANDIDATE)
 
 
-def _proposals(search: SearchCampaign, bounds: CapacityBounds) -> Any:
+def _proposals(search: SearchCampaign, bounds: AnswerBounds) -> Any:
     from mawl.tuning.search.results import Proposals
     from mawl.tuning.search.search import BASELINE, REFERENCE
 

@@ -4,20 +4,24 @@ thresholds."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from statistics import median
 
 import msgspec
 
+from mawl.advice.answer import WORDS, parts_words
+from mawl.advice.guideline import guideline_sentence
 from mawl.base.units import (
     counted_noun,
     format_bytes,
     format_percent,
     format_plain,
     format_rate,
+    format_ratio,
     format_seconds,
 )
 from mawl.importers.formats.text import one_line
 from mawl.records.definitions import Unit
-from mawl.records.model.summary.judgement import Capacity, Limit, Validity
+from mawl.records.model.summary.judgement import Answer, Limit, TimesAlone, Validity
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped
 
@@ -26,10 +30,13 @@ MOST_FINDINGS = 6
 
 def headlines(summary: Summary) -> list[tuple[str, str]]:
     """The answers, the limit and the status for the head of the report; none for a summary without them."""
-    if summary.validity is None or summary.capacity is None:
+    if summary.validity is None or summary.answer is None or summary.guideline is None:
         return []
+    alone = summary.times_alone
     return [
-        *answers(summary.capacity),
+        *answers(summary.answer),
+        ("guideline", guideline_sentence(summary.guideline, summary.missing)),
+        *([] if alone is None else [("alone", times_alone_line(alone))]),
         ("limit", _limit_line(summary)),
         ("validity", _validity_line(summary.validity)),
     ]
@@ -73,23 +80,35 @@ def place_of(limit: Limit) -> str:
     return str(limit.verdict) + (f" ({' '.join(places)})" if places else "")
 
 
-def answers(capacity: Capacity) -> list[tuple[str, str]]:
-    parts = ("compute", "storage", "guideline")
-    rest = [sentence for sentence in capacity.reasons if not sentence.startswith(parts)]
-    lines = [("answer", f"{word_of(capacity)}: {'; '.join(rest)}")]
-    for name in parts:
-        for sentence in (one for one in capacity.reasons if one.startswith(name)):
-            both = sentence.startswith(f"{name} and ")
-            own = sentence.removeprefix(name).removeprefix(":").lstrip()
-            lines.append(("parts", sentence) if both else (name, own))
-    if capacity.next_step:
-        lines.append(("next", capacity.next_step))
-    return lines
+def answers(answer: Answer) -> list[tuple[str, str]]:
+    """The answer with its reasons, and the next step."""
+    lines = [("answer", f"{word_of(answer)}: {'; '.join(answer.reasons)}")]
+    if answer.parts.on_cpu is not None:
+        lines.append(("parts", parts_words(msgspec.structs.asdict(answer.parts))))
+    return [*lines, *([("next", answer.next_step)] if answer.next_step else [])]
 
 
-def word_of(capacity: Capacity) -> str:
-    """``carried``, ``not carried`` or ``not known``, with a mark where the answer is preliminary."""
-    return str(capacity.answer) + (" (preliminary)" if capacity.preliminary else "")
+def word_of(answer: Answer) -> str:
+    """``YES``, ``NO`` or ``NOT KNOWN``, with a mark where the answer is preliminary."""
+    return WORDS[answer.answer] + (", preliminary" if answer.preliminary else "")
+
+
+def times_alone_line(found: TimesAlone) -> str:
+    """How much longer jobs took in the mix than alone, and what the times alone are of."""
+    spreads = [one.spread_ratio for one in found.programs.values() if one.spread_ratio is not None]
+    runs = min((one.runs for one in found.programs.values()), default=0)
+    said = [
+        f"{figure(found.ratio, format_ratio)} times as long in the mix as alone (decides nothing)",
+        f"{counted_noun(runs, 'run')} of each of {counted_noun(len(found.programs), 'program')}"
+        + (f", which differ by {format_percent(median(spreads))} (median)" if spreads else ""),
+        *(
+            []
+            if found.age_seconds is None
+            else [f"the oldest began {format_seconds(found.age_seconds)} before this run"]
+        ),
+        *([f"on {', '.join(found.places)}"] if found.places else []),
+    ]
+    return "; ".join(said)
 
 
 def _limit_line(summary: Summary) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mawl.advice.capacity.answers import TargetGuideline
+from mawl.advice.guideline import TargetGuideline
 from mawl.base.errors import UnreadableRunError
 from mawl.base.units import (
     counted_noun,

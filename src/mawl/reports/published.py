@@ -100,6 +100,12 @@ def listing(blocks: Sequence[PublishedFigures], width: int = LINE_WIDTH) -> str:
     return "\n".join([*stacked(rows, width), "", *wrapped(LEGEND, width, ""), "", "From:", *papers])
 
 
+NO_ANSWER = (
+    "mawl gives no answer here: it divides real time by the reference time of mawl's own programs, and other "
+    "programs ran. CPU time over real time is no substitute (docs/design/published.md)"
+)
+
+
 def page(block: PublishedFigures, width: int = LINE_WIDTH) -> str:
     """One result: every figure that its paper gives, what follows from them, and the caveats."""
     parts = [
@@ -111,7 +117,7 @@ def page(block: PublishedFigures, width: int = LINE_WIDTH) -> str:
         _table("As published", _published(block), width),
         _table("Per core and in shape, worked out of these", _worked_out(block), width),
         _compression(block.compression, width),
-        _sentences("Caveats", block.caveats, width),
+        _sentences("Caveats", [*block.caveats, NO_ANSWER], width),
         _sentences("The paper also found", block.findings, width),
     ]
     return "\n\n".join("\n".join(part) for part in parts if part)

@@ -100,7 +100,7 @@ def _sentences(one: Ranked) -> list[str]:
 
 def _about(found: Ranking) -> list[str]:
     return [
-        f"Bound {format_ratio(found.most_slowdown)}; {found.workload} at scale "
+        f"Bound {format_ratio(found.answer_bound)}; {found.workload} at scale "
         f"{format_plain(found.scale)} of full, cache {found.cache}. "
         "A place is one more than the number of systems on which surely more sessions fit.",
         *(f"Note: {remark}" for remark in found.remarks),

@@ -154,7 +154,7 @@ def finding(summary: Summary) -> str:
 
 def _is_answer_open(summary: Summary) -> bool:
     whole = summary.outcome == "completed" and summary.kind != "imported"
-    return whole and (summary.capacity is None or summary.capacity.answer == "not known")
+    return whole and (summary.answer is None or summary.answer.answer == "not known")
 
 
 def limited_by(summary: Summary) -> str:
@@ -186,10 +186,10 @@ def _subject_words(summary: Summary) -> str:
     if summary.kind == "imported":
         return counted_noun(jobs.total, "imported job") if jobs.total else "Imported recording of the host"
     sessions = counted_noun(workload.sessions, "session")
-    capacity = summary.capacity
+    answer = summary.answer
     said = f"{sessions} ran"
-    if capacity is not None and capacity.answer != "not known":
-        said = f"{sessions} {capacity.answer}" + (" (preliminary)" if capacity.preliminary else "")
+    if answer is not None and answer.answer != "not known":
+        said = f"{sessions} {answer.answer}" + (" (preliminary)" if answer.preliminary else "")
     return f"Simulated: {said}" if summary.kind == "simulated" else said
 
 

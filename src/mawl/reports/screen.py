@@ -138,7 +138,7 @@ def throughput(io: Io, style: Style, *, imported: bool = False) -> list[str]:
 
 
 def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> list[str]:
-    """The programs that took most time, and how much of it they were on a CPU, waited, and their slowdown."""
+    """The programs that took most time, and how much of it they were on a CPU or waited."""
     order = sorted(found, key=lambda name: -(_time_of_jobs(found[name]) or 0.0))[: max(most, 0)]
     if all(program.wait.run_queue_seconds is None for program in found.values()):
         return _programs_without_waits(found, order, style)
@@ -153,7 +153,6 @@ def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> li
             "work",
             "util",
             "other",
-            "slowdown",
         )
     ]
     for name in order:
@@ -171,7 +170,7 @@ def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> li
                 one_line(name),
                 str(program.jobs),
                 figure(program.real_time_seconds.median, format_seconds),
-                *figures(*((share, format_percent) for share in shares), (program.slowdown, format_ratio)),
+                *figures(*((share, format_percent) for share in shares)),
             )
         )
     return aligned(fitting(rows, style.width, ("jobs", "other", "real median"))) if len(rows) > 1 else []
@@ -181,9 +180,7 @@ def _programs_without_waits(
     found: Mapping[str, ProgramFigures], order: Sequence[str], style: Style
 ) -> list[str]:
     """The programs of a run without waits (imported logs): CPU over real time is all that is known."""
-    rows: list[Sequence[str]] = [
-        ("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real", "slowdown")
-    ]
+    rows: list[Sequence[str]] = [("most time", "jobs", "real median", "longest", "sum", "CPU", "CPU/real")]
     for name in order:
         program = found[name]
         real, used = program.real_time_seconds, program.cpu_seconds
@@ -196,7 +193,6 @@ def _programs_without_waits(
                     *((getattr(real, part), format_seconds) for part in ("median", "max", "sum")),
                     (used, format_seconds),
                     (share, format_percent),
-                    (program.slowdown, format_ratio),
                 ),
             )
         )
@@ -223,19 +219,18 @@ LONGEST_WORD = 30
 """Of a line that is too long: a longer path would leave no room for what is said of it."""
 
 PAINTS: dict[str, Paint] = {
-    "carried": "good",
-    "carries": "good",
-    "carried (preliminary)": "warning",
+    "YES": "good",
+    "YES, preliminary": "warning",
     "publishable": "good",
     "completed": "good",
     "no shared resource": "good",
-    "not carried": "bad",
-    "not carried (preliminary)": "bad",
-    "does not carry": "bad",
+    "NO": "bad",
+    "NO, preliminary": "bad",
     "invalid": "bad",
     "failed": "bad",
     "aborted": "bad",
     "interrupted": "bad",
+    "NOT KNOWN": "warning",
     "not known": "warning",
     "preliminary": "warning",
     "running": "warning",

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright import sync_api
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server.renderers import standard_renderers
 from mawl.records.store import open_run
 from mawl.records.store.tail import Tail
@@ -95,7 +95,7 @@ def test_a_real_run_is_followed_until_its_end(tmp_path: Path, visit: Visit) -> N
     run = run_long(tmp_path)
     page = visit.page
     try:
-        with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
+        with serving(runs, standard_renderers(AnswerBounds())) as (_, port):
             # Charts begin with the first jobs' figures.
             while not latest_jobs(runs):
                 assert run.poll() is None
@@ -153,7 +153,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
     for name in ("one", "two", "<img src=x onerror=alert(1)>"):
         finished(runs, name)
     page = visit.page
-    with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
+    with serving(runs, standard_renderers(AnswerBounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         page.evaluate("window.same = true")
         page.get_by_label("reference one").check()
@@ -181,7 +181,7 @@ def test_runs_are_read_one_after_another_and_the_selection_is_seen(tmp_path: Pat
         finished(runs, name)
     (runs / "one" / "samples.parquet").write_bytes(b"no table")
     page = visit.page
-    with serving(runs, standard_renderers(CapacityBounds())) as (_, port):
+    with serving(runs, standard_renderers(AnswerBounds())) as (_, port):
         page.goto(f"http://127.0.0.1:{port}/")
         visit.until("!document.querySelector('[data-overview]')")
         assert page.locator("td[data-label=Answer] .tag").count() == 3
@@ -212,7 +212,7 @@ def test_a_page_that_forgot_to_escape_would_still_run_nothing(tmp_path: Path, vi
     runs = tmp_path / "runs"
     runs.mkdir()
     finished(runs, "one")
-    real = standard_renderers(CapacityBounds())
+    real = standard_renderers(AnswerBounds())
     evil = "<script>window.ran = true</script><img src=x onerror='window.ran = true'>"
     renderers = type(real)(
         report=lambda run, summary: str(real.report(run, summary)).replace("<main", evil + "<main"),

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.serve import _renderers
 from mawl.commands.server import run_folders
 from mawl.commands.server.application import create_app
@@ -24,7 +24,7 @@ from tests.fakes.served_runs import Made, finished
 @pytest.fixture
 def visitor(runs: Path) -> Iterator[TestClient]:
     failures: list[Exception] = []
-    app = create_app(runs, _renderers(CapacityBounds()), failed=failures.append)
+    app = create_app(runs, _renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as found:
         yield found
     assert failures == []

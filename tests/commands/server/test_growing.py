@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import application, live_run
 from mawl.commands.server.application import create_app
 from mawl.commands.server.live_run import (
@@ -262,7 +262,7 @@ def test_a_page_opened_before_any_sample_is_told_to_load_its_charts(
     monkeypatch.setattr(live_run, "LOOK_SECONDS", 0.0)
     monkeypatch.setattr(live_run, "SHARE_RATIO", 1.0)
     monkeypatch.setattr(live_run, "EARLY_REST_SECONDS", 0.0)
-    app = create_app(runs, standard_renderers(CapacityBounds()), failed=failures.append)
+    app = create_app(runs, standard_renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as client:
         first = client.get("/runs/one").text
         assert 'id="chart-' not in first and "Not yet: " in first

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import live_run
 from mawl.commands.server.live_run import Growing, GrowingRuns, Picture
 from mawl.commands.server.renderers import standard_renderers
@@ -51,7 +51,7 @@ def test_a_long_run_is_kept_in_bounded_memory_and_its_figures_are_those_of_all_s
 ) -> None:
     monkeypatch.setattr(live_run, "Thinned", partial(Thinned, MOST_ROWS))
     clock = iter(range(0, 10**6, 10_000))
-    followed = Growing(runs / "one", standard_renderers(CapacityBounds()), clock=lambda: float(next(clock)))
+    followed = Growing(runs / "one", standard_renderers(AnswerBounds()), clock=lambda: float(next(clock)))
     rows, allocated, points = [], [], []
     for piece in range(1, 5):
         grown(writer, piece * PIECE_SECONDS)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import unescape
 from pathlib import Path
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server.renderers import standard_renderers
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
@@ -28,7 +28,7 @@ def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Pa
     quiet = [0.98, 1.01, 1.0, 1.02, 0.99]
     before = [stored(tmp_path / f"b{at}", 2 * at, noise) for at, noise in enumerate(quiet)]
     after = [stored(tmp_path / f"a{at}", 2 * at + 1, 1.2 * noise) for at, noise in enumerate(quiet)]
-    comparison = standard_renderers(CapacityBounds()).comparison
+    comparison = standard_renderers(AnswerBounds()).comparison
     assert comparison is not None
     page = comparison([before, after])
     assert '<h1>Worse: "candidate" against "reference", real time per job +20 % (95 % interval ' in unescape(

@@ -58,7 +58,7 @@ def test_a_campaign_that_may_not_be_published_names_the_check_that_failed_most()
 
 
 NEXT = {
-    "find-sessions": "plan for 3 sessions: the median slowdown there, 1.90, is 5.0 % below the bound of "
+    "find-sessions": "plan for 3 sessions: the slowdown there, 1.90, is 5.0 % below the bound of "
     "2.00; for more, see what limits a run with 4: mawl report 20260101-080000-ab-tiny/003",
     "scaling": "more nodes gave no more throughput; see what limits a run on 4, first the storage and "
     "network they share: mawl report 20260101-080000-ab-tiny/003",
@@ -88,7 +88,7 @@ def test_a_lower_end_without_an_upper_one_is_no_number_to_plan_for() -> None:
     assert said.knee is not None
     lower = msgspec.structs.replace(said.knee, low=1, high=None)
     step = finding(msgspec.structs.replace(said, knee=lower)).next_step
-    assert step is not None and step.startswith("plan for 3 sessions: the median slowdown")
+    assert step is not None and step.startswith("plan for 3 sessions: the slowdown")
 
 
 def test_repeats_that_scatter_say_what_change_they_would_show() -> None:
@@ -166,7 +166,7 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_larg
     assert drawn_of(chart.figure, BoxAnnotation) == [], "an interval of one number has no width"
     (mark,) = drawn_of(chart.figure, Span)
     assert mark.location == 3
-    assert "bound of the median slowdown, 2" in [key.name for key in chart.keys]
+    assert "bound of the slowdown, 2" in [key.name for key in chart.keys]
     wide = msgspec.structs.replace(said, knee=msgspec.structs.replace(said.knee, low=2, high=4))
     chart = lead(wide)
     assert chart is not None
@@ -179,13 +179,13 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_larg
 def test_the_card_of_what_speaks_against_more_has_the_slowdown_and_whose_bound_it_is() -> None:
     page = html.render(search_for_sessions())
     assert ">Slowdown 2.60</p>" in page
-    assert 'href="#def-capacity.slowdown.most">is the bound of the median slowdown</a>' in page
+    assert 'href="#def-answer.bound">is the bound of the slowdown</a>' in page
     said = search_for_sessions()
     refused = [
-        msgspec.structs.replace(one, refused=not one.carried, median_slowdown=None) for one in said.sessions
+        msgspec.structs.replace(one, refused=not one.carried, answer_slowdown=None) for one in said.sessions
     ]
     assert ">Refused</p>" in html.render(msgspec.structs.replace(said, sessions=refused))
-    failed = [msgspec.structs.replace(one, median_slowdown=1.5) for one in said.sessions]
+    failed = [msgspec.structs.replace(one, answer_slowdown=1.5) for one in said.sessions]
     assert ">Failed jobs</p>" in html.render(msgspec.structs.replace(said, sessions=failed))
 
 

@@ -15,7 +15,7 @@ from tests.reports.html.page_reader import Reading
 
 
 def words(
-    capacity: dict[str, Any] | None = None,
+    answer: dict[str, Any] | None = None,
     validity: dict[str, Any] | None = None,
     limit: dict[str, Any] | None = None,
     kind: str = "measured",
@@ -28,7 +28,7 @@ def words(
             "run_id": "<run>",
             "workload": {"jobs": 71},
             "jobs": {"total": 71, "finished": 70},
-            "capacity": {"answer": "not known"} | (capacity or {}),
+            "answer": {"answer": "not known", "bound": 2.0, "reason": "why not"} | (answer or {}),
             "validity": {"status": "preliminary"} | (validity or {}),
             "limit": limit,
             "missing": {"limit": "the run was too short"},
@@ -42,28 +42,29 @@ def finding(rule: str, severity: str) -> dict[str, str]:
     return {"rule": rule, "severity": severity, "sentence": f"{rule} is wrong", "cure": "mend it"}
 
 
-def test_a_reason_of_one_part_says_of_which_and_one_of_both_stands_alone() -> None:
-    compute = {"answer": "not known", "reason": "the interval 1.83 to 2.30 lies on both sides"}
-    short = {"answer": "not known", "reason": "the phase is short"}
-    median = {"slowdown": {"median": 2.24, "most": 2.0}}
-    text = words({"compute": compute, "storage": short} | median)
-    assert "2.24 times as long as alone (at most 2.00 allowed) Compute: the interval 1.83 to 2.30" in text
-    assert "of 71 jobs finished The phase is short." in words({"compute": short, "storage": short})
+def test_an_answer_has_w_beside_its_bound_and_its_reason_or_its_largest_cost() -> None:
+    cost = {"part": "work", "slowdown": 0.4, "direction": "write", "place": "/mnt/b"}
+    known = {"slowdown": 2.24, "largest_cost": cost}
+    text = words(known | {"reason": "the bound 2.00 lies in the range 1.83 to 2.30"})
+    assert "Not known 2.24 times the reference time (at most 2.00 allowed) The bound 2.00 lies in" in text
+    text = words(known | {"answer": "not carried", "reason": None})
+    assert "Is the load carried? No 2.24 times" in text
+    assert "allowed) Largest cost: work writes on /mnt/b, 0.40 of it. Why" in text
+    assert "of 71 jobs finished The phase is short." in words({"reason": "the phase is short"})
 
 
-def test_an_answer_says_what_each_part_is() -> None:
-    parts = {"compute": {"answer": "not carried"}, "storage": {"answer": "carried"}}
-    text = words({"answer": "not carried", **parts})
-    assert "Is the load carried? No" in text
-    assert "Compute is not carried, storage is carried." in text
-
-
-def test_a_load_that_neither_part_fails_to_carry_has_its_reason() -> None:
-    part = {"answer": "not known", "reason": "no program was run alone"}
-    reasons = ["1 of 6 jobs failed: s3-1 (wrong answer)", "compute and storage: not known"]
-    text = words({"answer": "not carried", "compute": part, "storage": part, "reasons": reasons})
+def test_a_failed_job_is_the_reason_and_the_sentence_says_what_one_means() -> None:
+    text = words(
+        {"answer": "not carried", "slowdown": 1.2, "reason": "1 of 6 jobs failed: s3-1 (wrong answer)"}
+    )
     assert "1 of 6 jobs failed: s3-1 (wrong answer). A load is carried only if every job finishes" in text
-    assert "Compute is" not in text
+
+
+def test_an_answer_without_a_cost_has_the_first_of_its_reasons() -> None:
+    answer = {"answer": "carried", "preliminary": True, "slowdown": 0.9, "reason": None}
+    text = words(answer | {"reasons": ["4 sessions took 0.90 times mawl's reference time"]})
+    assert "Yes, preliminary 0.90 times" in text
+    assert "4 sessions took 0.90 times mawl's reference time. Why" in text
 
 
 def test_checks_that_found_something_or_had_no_figure_are_not_passed() -> None:
@@ -88,14 +89,6 @@ def test_a_check_that_says_the_figures_are_disturbed_comes_before_one_that_asks_
     assert "checks passed Competition is wrong." in text
     text = words(validity={"findings": [small, finding("jobs", "invalid"), disturbed]})
     assert "checks passed Jobs is wrong." in text
-
-
-def test_a_load_that_only_the_sum_of_both_parts_does_not_carry_says_so() -> None:
-    part = {"answer": "carried"}
-    reasons = ["all 70 jobs finished", "jobs took 2.60 times as long as alone"]
-    capacity = {"answer": "not carried", "compute": part, "storage": part, "reasons": reasons}
-    made: dict[str, Any] = {"workload": {"jobs": 70}, "jobs": {"total": 70, "finished": 70}}
-    assert "Jobs took 2.60 times as long as alone. Why" in words(capacity, **made)
 
 
 def test_what_nothing_limited_has_a_sentence_and_no_share() -> None:
@@ -141,8 +134,8 @@ def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
     ("step", "shown"),
     [
         (
-            "time the programs alone: mawl run --solo",
-            "Next: time the programs alone: mawl run --solo",
+            "repeat the run: mawl run tiny --repeat 5",
+            "Next: repeat the run: mawl run tiny --repeat 5",
         ),
         ("wait for the end of the run", "Next: wait for the end of the run."),
     ],
@@ -164,8 +157,8 @@ SMALL, DISTURBED, FAILED = (
 @pytest.mark.parametrize(
     ("answer", "findings", "step", "shown"),
     [
-        ("not known", [SMALL, DISTURBED], "time the programs alone", "time the programs alone."),
-        ("not known", [FAILED, SMALL], "time the programs alone", "fix the failed jobs."),
+        ("not known", [SMALL, DISTURBED], "repeat the run", "repeat the run."),
+        ("not known", [FAILED, SMALL], "repeat the run", "fix the failed jobs."),
         ("carried", [SMALL, DISTURBED], None, "end other programs."),
         ("not carried", [SMALL], None, "use a larger scale."),
         ("not carried", [], None, "find what would change it: mawl simulate '<run>'"),
@@ -175,7 +168,7 @@ SMALL, DISTURBED, FAILED = (
 def test_a_run_has_a_next_step_until_it_counts_and_one_that_acts_on_its_answer(
     answer: str, findings: list[dict[str, str]], step: str | None, shown: str
 ) -> None:
-    text = words({"answer": answer, "compute": {"answer": answer}, "next_step": step}, {"findings": findings})
+    text = words({"answer": answer, "next_step": step}, {"findings": findings})
     assert text.endswith(f"Next: {shown}")
 
 

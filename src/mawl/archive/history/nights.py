@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 from pyarrow import compute
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.programs import matched_jobs, means
@@ -160,7 +160,7 @@ class NightsOfImport(msgspec.Struct, frozen=True, kw_only=True):
     left_out: int
 
 
-def nights_of_import(view: StoredView, bounds: CapacityBounds) -> NightsOfImport | None:
+def nights_of_import(view: StoredView, bounds: AnswerBounds) -> NightsOfImport | None:
     """The nights by the rules of the HTML report (``figures.nights.logged``), each judged by itself.
 
     None if the run is no import, or an import of a single night.
@@ -189,7 +189,7 @@ def by_program(run: ComparedRun) -> ComparedRun:
     return msgspec.structs.replace(run, jobs=jobs)
 
 
-def _run_of_night(view: StoredView, night: LoggedNight, bounds: CapacityBounds) -> ComparedRun:
+def _run_of_night(view: StoredView, night: LoggedNight, bounds: AnswerBounds) -> ComparedRun:
     jobs = sorted(night.jobs, key=lambda job: (job.started_at or 0.0, job.job))
     names = {job.job for job in jobs}
     facts = msgspec.structs.replace(

@@ -221,7 +221,9 @@ CONTENTS_RULE = ValidationRule(
 
 _FIGURES_CURE = "ask for the pack as its maker has it; mawl report prints the figures of the tables"
 MOST_FIGURES_NAMED = 5
-_JUDGED = frozenset({"mawl_version", "thresholds", "missing", "validity", "capacity", "limit", "smt"})
+_JUDGED = frozenset(
+    {"mawl_version", "thresholds", "missing", "validity", "answer", "guideline", "limit", "smt"}
+)
 """Blocks that another version of mawl may word or judge in another way."""
 _RELATIVE_TOLERANCE = 1e-9
 """Two versions may add the same numbers in another order."""

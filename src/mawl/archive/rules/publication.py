@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from functools import partial
+from math import isclose
 from pathlib import Path
 
 import msgspec
@@ -32,6 +33,7 @@ from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
+from mawl.plan.references import reference_of
 from mawl.plan.spec import JobSpec, WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
 from mawl.records.model.run import RunFacts
@@ -64,13 +66,13 @@ def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
                 )
             continue
         odd = _difference_from_facts(plan, facts)
-        if odd is not None:
+        closed = division == "closed" and odd is None
+        why = (difference_from_published(plan) or _own_reference(facts)) if closed else None
+        if why is not None:
+            yield Fault(where=name, sentence=why, cure=_WORKLOAD_CURE)
+        elif (odd := odd or _other_reference(plan, facts)) is not None:
             sentence = f"does not agree with run.json: {odd}"
             yield Fault(where=f"{name}/{PLAN}", sentence=sentence, cure="ask for the run again")
-        elif division == "closed":
-            why = difference_from_published(plan)
-            if why is not None:
-                yield Fault(where=name, sentence=why, cure=_WORKLOAD_CURE)
 
 
 def plan_of_run(run: PrintedRun) -> Plan | str:
@@ -130,6 +132,12 @@ def difference_from_published(plan: Plan) -> str | None:
     return None
 
 
+def _own_reference(facts: RunFacts) -> str | None:
+    if facts.reference is None or facts.reference.file is None:
+        return None
+    return f"its reference times are those of {facts.reference.file}, not mawl's"
+
+
 def _difference_from_facts(plan: Plan, facts: RunFacts) -> str | None:
     workload = facts.workload
     for name, ours, theirs in (
@@ -151,14 +159,26 @@ def _difference_from_facts(plan: Plan, facts: RunFacts) -> str | None:
     return None
 
 
+def _other_reference(plan: Plan, facts: RunFacts) -> str | None:
+    reference, seconds = reference_of(plan, CATALOGUE)
+    if facts.reference is None or facts.reference.version != reference.version:
+        return None
+    for job in facts.planned_jobs:
+        if not isclose(job.reference_seconds or 0.0, seconds[job.job]):
+            return f"the reference time of {job.job} is another than in mawl's table"
+    return None
+
+
 WORKLOAD_RULE = ValidationRule(
     number=8,
     name="workload",
     title="The workload is published (closed division), or declared as another one (open division)",
     shows="In the closed division, plan.toml is what this version of mawl makes from the published workload "
-    "of that name, with every option of every job; scale and seed are free. run.json names the same jobs.",
-    limits="Whether the plan ran: V07 and V09 check that. In the open division any workload may run, and its "
-    "figures are not compared with those of the closed division.",
+    "of that name, with every option of every job; scale and seed are free. run.json names the same jobs, "
+    "with the reference times of mawl's table.",
+    limits="Whether the plan ran: V07 and V09 check that. Reference times of another version of the table "
+    "are not checked. In the open division any workload may run, and its figures are not compared with those "
+    "of the closed division.",
     check=_check_workload,
 )
 

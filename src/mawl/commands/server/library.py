@@ -20,7 +20,7 @@ from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.campaign.content import QUESTIONS
 from mawl.reports.html.spark import spark
-from mawl.reports.judgement import place_of, word_of
+from mawl.reports.judgement import place_of
 from mawl.reports.layout import ABSENT
 
 MOST_POINTS = 40
@@ -33,7 +33,7 @@ WORDS = "throughput over time, from zero"
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of one judged summary, under the definitions that they have there.
 
-    ``slowdown`` is ``capacity.slowdown.median``, ``sustained_bytes_per_second`` that of ``io.SIDE.sustained``
+    ``slowdown`` is ``answer.slowdown``, ``sustained_bytes_per_second`` that of ``io.SIDE.sustained``
     for the ``side`` that is known (the device's first), ``line`` the windows' totals of that side,
     drawn once.
     """
@@ -67,16 +67,16 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
 
 def overview_of(summary: Judged) -> Overview:
     """The overview of a judged summary."""
-    capacity = summary.capacity
+    answer = summary.answer
     side = next((name for name in MOST_SIDES if _sustained(summary, name) is not None), None)
     return Overview(
-        answer=capacity.answer,
-        preliminary=word_of(capacity) != capacity.answer,
+        answer=answer.answer,
+        preliminary=bool(answer.preliminary),
         limit=None if summary.limit is None else place_of(summary.limit),
         validity=summary.validity.status,
         finished=summary.jobs.finished,
         jobs=max(summary.jobs.total, summary.workload.jobs),
-        slowdown=capacity.slowdown.median,
+        slowdown=answer.slowdown,
         side=side,
         sustained_bytes_per_second=None if side is None else _sustained(summary, side),
         line="" if side is None else str(spark(_thinned(_rates(summary, side)), WORDS, from_zero=True)),
@@ -206,11 +206,11 @@ class RunRow(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def slowdown(self) -> str:
-        """``1.8 times as long as alone``; empty where that is not known."""
+        """``1.8 times the reference time``; empty where that is not known."""
         found = self.overview
         if found is None or found.slowdown is None:
             return ""
-        return f"{format_ratio(found.slowdown)} times as long as alone"
+        return f"{format_ratio(found.slowdown)} times the reference time"
 
 
 def query_of(pairs: Iterable[tuple[str, str]]) -> Query:

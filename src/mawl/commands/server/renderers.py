@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.advice.capacity.bounds import CapacityBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.commands.server.library import SIDES
 from mawl.commands.server.reports import Renderers, script
@@ -18,8 +18,8 @@ from mawl.reports.html import report
 from mawl.reports.html.sources import sources
 
 
-def standard_renderers(bounds: CapacityBounds) -> Renderers:
-    """Renderers whose summaries are judged by these bounds of the capacity."""
+def standard_renderers(bounds: AnswerBounds) -> Renderers:
+    """Renderers whose summaries are judged by these bounds."""
 
     def judge(view: StoredView) -> Judged:
         return judged(view, bounds)

@@ -32,7 +32,7 @@ SPREAD_NOTE = (
     f"interval: of the mean (geometric where all values are above 0) by Student's t, from {FEWEST_RUNS} "
     "runs; deviation: of one run, as a share of the mean"
 )
-TRIED_NOTE = "agreeing: runs that said what most did; slowdown: the median run's median job"
+TRIED_NOTE = "agreeing: runs that said what most did; slowdown: of the median run"
 MODES_NOTE = "medians over runs; a core is busy when any of its threads is; real time: sum of all jobs"
 SETTINGS_NOTE = "read back: before and after each run; as asked: of these readings"
 SCALING_NOTE = (
@@ -166,7 +166,7 @@ def tried(found: CampaignFound) -> ComparisonTable:
             "refused" if one.refused else "carried" if one.carried else "not carried",
             format_count(one.runs),
             format_count(one.agreeing),
-            figure(one.median_slowdown, format_ratio),
+            figure(one.answer_slowdown, format_ratio),
         )
         for one in found.sessions
     ]

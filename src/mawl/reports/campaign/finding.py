@@ -172,8 +172,8 @@ def _sessions(found: CampaignFound) -> Headline:
 
 
 def _plan(found: CampaignFound, sessions: int) -> str:
-    slowdown = next((one.median_slowdown for one in found.sessions if one.sessions == sessions), None)
-    bound = next((run.most_slowdown for run in found.session_runs if run.sessions == sessions), None)
+    slowdown = next((one.answer_slowdown for one in found.sessions if one.sessions == sessions), None)
+    bound = next((run.answer_bound for run in found.session_runs if run.sessions == sessions), None)
     knee = found.knee
     low = None if knee is None or knee.high is None else knee.low
     said = f"plan for {counted_noun(sessions, 'session')}"
@@ -181,7 +181,7 @@ def _plan(found: CampaignFound, sessions: int) -> str:
         said += f", or {low} to be sure"
     if slowdown is not None and bound:
         left = format_percent(max(1.0 - slowdown / bound, 0.0))
-        said += f": the median slowdown there, {format_ratio(slowdown)}, is {left} below the bound"
+        said += f": the slowdown there, {format_ratio(slowdown)}, is {left} below the bound"
         said += f" of {format_ratio(bound)}"
     beyond = too_many(found)
     runs = next((arm.names for arm in found.arms if beyond is not None and arm.size == beyond.sessions), [])

@@ -59,14 +59,14 @@ GROWS = "Each node runs the whole workload, so the load grows with the nodes."
 
 
 def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
-    """Median slowdown of each run by its sessions, the bound, and the largest number that fits."""
+    """Slowdown of each run by its sessions, the bound, and the largest number that fits."""
     sessions = [run.sessions for run in runs]
     looks = [VERDICTS.get(run.verdict, VERDICTS["carried"]) for run in runs]
     source = ColumnDataSource(
         {
             "sessions": sessions,
             "at": side_by_side(sessions),
-            "slowdown": np.array([run.slowdown for run in runs], np.float64),
+            "slowdown": np.array([run.answer_slowdown for run in runs], np.float64),
             "verdict": [run.verdict for run in runs],
             "color": [light(colour) for colour, _ in looks],
             "shape": [shape for _, shape in looks],
@@ -88,11 +88,11 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
             Span(location=knee.sessions, dimension="height", line_color=light("ink"), line_dash="dashed")
         )
         keys.append(Key(f"largest number that fits, {knee.sessions}", "ink", "dashed"))
-    for bound in {run.most_slowdown for run in runs if run.most_slowdown is not None}:
+    for bound in {run.answer_bound for run in runs if run.answer_bound is not None}:
         plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=light("ink"))
-        keys.append(Key(f"bound of the median slowdown, {bound:g}", "ink", "line"))
+        keys.append(Key(f"bound of the slowdown, {bound:g}", "ink", "line"))
     points = plot.scatter("at", "slowdown", marker="shape", size=10, color="color", source=source)
-    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "median slowdown of the jobs"
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "slowdown"
     plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
     hover(
         plot,
@@ -102,8 +102,8 @@ def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
     return Chart(
         "slowdown",
         "Slowdown by sessions",
-        "A mark for each run: real time of the median job over its real time alone on this system.",
-        "Marks: the median slowdown of each run by its number of sessions, the bound, and the largest number "
+        "A mark for each run: real time of its jobs over their reference time.",
+        "Marks: the slowdown of each run by its number of sessions, the bound, and the largest number "
         "that fits.",
         keys,
         plot,
@@ -201,7 +201,7 @@ def lead(found: CampaignFound) -> Chart | None:
     if found.comparison is not None:
         return comparison_html.lead(found.comparison)
     if found.kind == "find-sessions":
-        known = [run for run in found.session_runs if run.slowdown is not None]
+        known = [run for run in found.session_runs if run.answer_slowdown is not None]
         return slowdown_chart(known, found.knee) if known else None
     if found.kind == "scaling":
         rows = [row for row in found.scaling if row.bytes_per_second is not None]
@@ -296,17 +296,17 @@ def _against_more(found: CampaignFound, knee: Knee) -> Card:
     """What a run with more sessions showed: its slowdown and the bound, or what else spoke against it."""
     question, reason = "What speaks against more?", f"{capital(knee.reason)}."
     above = too_many(found)
-    bound = next((run.most_slowdown for run in found.session_runs if run.most_slowdown is not None), None)
-    if above is None or above.median_slowdown is None or bound is None or above.median_slowdown <= bound:
+    bound = next((run.answer_bound for run in found.session_runs if run.answer_bound is not None), None)
+    if above is None or above.answer_slowdown is None or bound is None or above.answer_slowdown <= bound:
         answer = "Not tried" if above is None else "Refused" if above.refused else "Failed jobs"
         return Card(question, answer, "", [reason])
     return Card(
         question,
-        f"Slowdown {format_ratio(above.median_slowdown)}",
+        f"Slowdown {format_ratio(above.answer_slowdown)}",
         "",
-        [f"With {above.sessions} sessions the median job took so many times as long as alone."],
+        [f"With {above.sessions} sessions the jobs took so many times their reference time."],
         format_ratio(bound),
-        DefinedWords("is the bound of the median slowdown", "capacity.slowdown.most"),
+        DefinedWords("is the bound of the slowdown", "answer.bound"),
     )
 
 

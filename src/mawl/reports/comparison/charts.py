@@ -291,7 +291,7 @@ STRIP = {
     "time.system_cpu_seconds": "system CPU",
     "io.application.run_mean.total_bytes_per_second": "application",
     "io.device.run_mean.total_bytes_per_second": "device",
-    "capacity.slowdown.median": "slowdown",
+    "answer.slowdown": "slowdown",
 }
 """Figures of the strip to their short names."""
 

@@ -22,7 +22,7 @@ from mawl.reports.comparison.tables import interval, verdict_words
 
 
 def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
-    """``10 of 10 runs: no program was run alone``, the commonest of ``runs`` runs; None without a reason."""
+    """``10 of 10 runs: no job finished``, the commonest of ``runs`` runs; None without a reason."""
     found = _of(reasons, about)
     return with_count(found[0], runs) if found else None
 

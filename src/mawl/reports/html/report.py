@@ -137,7 +137,7 @@ def _drawn(lead: Markup, charts: Sequence[Chart]) -> Markup:
 def _tone(summary: Judged) -> str:
     """The colour of the outcome: a completed run is good only if its load is carried."""
     if summary.outcome == "completed":
-        return "good" if summary.capacity.answer == "carried" else ""
+        return "good" if summary.answer.answer == "carried" else ""
     return "warn" if summary.outcome == "running" else "bad"
 
 

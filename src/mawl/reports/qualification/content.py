@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from mawl.advice.answer import parts_words
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.sentence import fits_words, limit_words
 from mawl.base.printable import printable
@@ -163,9 +164,9 @@ WORDS = (
         "login nor a head count: an analyst who pauses between jobs is less than one session",
     ),
     (
-        "times as long as alone",
-        "half of the jobs take at least so many times as long in the mix as alone on this machine; the range "
-        "is the 95 % interval, and the bound is a convention",
+        "reference time",
+        "CPU seconds that the same jobs take one by one on mawl's reference machine: a constant of the load, "
+        "the same for every system; the range is the 95 % interval between runs",
     ),
     (
         "data, work, util",
@@ -199,10 +200,6 @@ BASIS = {
     "lab beds": "by the error of forecasts for test beds",
     "published systems": "by the error of forecasts for the papers' systems",
 }
-CHANGE_NOTE = (
-    "After a change, also with cores twice as fast, jobs are compared with their times alone on the machine "
-    "as it is now."
-)
 NO_MORE_SHOWN = "no run shows that more are too many"
 
 
@@ -225,7 +222,6 @@ class Content(msgspec.Struct, frozen=True, kw_only=True):
     figures: list[QualificationFigure]
     rows: list[tuple[str, str]]
     changes: list[tuple[str, str, str]]
-    change_note: str
     cautions: list[str]
     storage: list[tuple[str, ...]]
     basis: list[tuple[str, str]]
@@ -260,8 +256,7 @@ def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Co
         tone=TONES[answer.carried.answer],
         figures=_figures(answer.figures),
         rows=[
-            ("compute", _without_part_name(answer.compute.sentence)),
-            ("storage", _without_part_name(answer.storage.sentence)),
+            ("parts", _parts(answer)),
             ("other work", _other_work(answer)),
             ("limit", _limit(answer)),
             *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
@@ -270,7 +265,6 @@ def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Co
             ("next", answer.next_step),
         ],
         changes=[_change(change, mix_range(answer.sessions)) for change in answer.changes],
-        change_note=CHANGE_NOTE if answer.changes else "",
         cautions=answer.cautions,
         storage=[storage_row(one) for one in answer.during],
         basis=basis_rows(record),
@@ -296,8 +290,8 @@ def _content_without_answer(record: Qualification) -> Content:
         range_ = f"{format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}"
         sure = f"{EXPECTED[expected.answer]} ({format_percent(expected.probability)} sure)"
         sentence = (
-            f"PROBABLY {sure}: with {sessions} jobs take {format_ratio(expected.slowdown)} times as long as "
-            f"alone ({range_}; bound {format_ratio(record.asked.most_slowdown)}). "
+            f"PROBABLY {sure}: {sessions} take {format_ratio(expected.slowdown)} times mawl's "
+            f"reference time ({range_}; bound {format_ratio(record.asked.answer_bound)}). "
             f"This is a forecast: {what}{why}."
         )
     again = f"Measure it: mawl qualify --continue {record.name} continues from here"
@@ -307,7 +301,6 @@ def _content_without_answer(record: Qualification) -> Content:
         figures=[],
         rows=[] if record.outcome == "running" else [("next", again)],
         changes=[],
-        change_note="",
         cautions=[],
         storage=[],
         basis=basis_rows(record),
@@ -316,7 +309,7 @@ def _content_without_answer(record: Qualification) -> Content:
 
 
 def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
-    bound = f"bound {format_ratio(figures.most_slowdown)}"
+    bound = f"bound {format_ratio(figures.answer_bound)}"
     known = figures.slowdown is not None and figures.slowdown_low is not None
     range_ = (
         f"{format_ratio(figures.slowdown_low)} to {format_ratio(figures.slowdown_high)}; {bound}"
@@ -334,7 +327,7 @@ def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
     }
     return [
         QualificationFigure(
-            name="times as long as alone",
+            name="times the reference time",
             value=format_ratio(figures.slowdown or 0.0) if known else "-",
             beside=range_ if known else f"not known; {bound}",
         ),
@@ -351,10 +344,18 @@ def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
     ]
 
 
+def _parts(answer: QualificationAnswer) -> str:
+    """What the slowdown is the sum of."""
+    parts = answer.figures.parts
+    if parts is None:
+        return f"Not known: {answer.missing.get('figures.parts', 'no run has waits')}"
+    return _capital(parts_words(msgspec.structs.asdict(parts)))
+
+
 def _other_work(answer: QualificationAnswer) -> str:
     figures = answer.figures
     shares = [
-        (figures.alone_others_cpu_ratio, "alone_others_cpu_ratio", "the times alone"),
+        (figures.calibration_others_cpu_ratio, "calibration_others_cpu_ratio", "the calibration"),
         (figures.measured_others_cpu_ratio, "measured_others_cpu_ratio", "the measured runs"),
     ]
     said = []
@@ -402,10 +403,6 @@ def _change(change: QualificationChange, mix: SessionRange) -> tuple[str, str, s
     if change.sessions_high == mix.most:
         range_ = f"at least {low} sessions" if change.sessions_low else f"{range_} or more"
     return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
-
-
-def _without_part_name(sentence: str) -> str:
-    return _capital(sentence.partition(": ")[2] or sentence)
 
 
 def _capital(text: str) -> str:

@@ -32,7 +32,6 @@ def render_text(record: Qualification) -> str:
         parts.append([line for head, text in figures for line in hanging(head, text)])
     rows = [row for row in content.rows if row[0] != "next"]
     rows += [("change" if not place else "", _change(change)) for place, change in enumerate(content.changes)]
-    rows += [("", content.change_note)] if content.change_note else []
     rows += [("caution", caution) for caution in content.cautions]
     rows += [row for row in content.rows if row[0] == "next"]
     parts.append(_labelled(rows))
@@ -66,7 +65,6 @@ def render_markdown(record: Qualification) -> str:
     )
     changes = [tuple(escaped(cell) for cell in change) for change in content.changes]
     parts.append(table(("what would change it", "would fit", "range"), changes, words=True))
-    parts.append([content.change_note] if content.change_note else [])
     storage = [tuple(escaped(cell) for cell in row) for row in content.storage]
     parts.append(table(STORAGE_HEAD, storage, words=True))
     parts += [[f"Caution: {escaped(caution)}"] for caution in content.cautions]

@@ -11,7 +11,6 @@ from mawl.base.units import (
     format_memory,
     format_percent,
     format_rate,
-    format_ratio,
     format_seconds,
 )
 from mawl.figures.view import RunView
@@ -45,8 +44,7 @@ def _has_energy(summary: Summary, _: Format) -> bool:
 PROGRAMS = RunTable(
     name="programs",
     alike=True,
-    caption="Jobs by program; counted: finished, no answer known to be wrong; slowdown: real time in the mix "
-    "over alone",
+    caption="Jobs by program; counted: finished, no answer known to be wrong",
     section="programs",
     first="program",
     code=True,
@@ -68,7 +66,6 @@ PROGRAMS = RunTable(
         RunColumn(label="read", path=("application_read_bytes",), form=format_bytes, formats=HTML),
         RunColumn(label="written", path=("application_written_bytes",), form=format_bytes, formats=HTML),
         RunColumn(label="memory", path=("memory_bytes",), form=format_memory),
-        RunColumn(label="slowdown", path=("slowdown",), form=format_ratio, formats=MARKDOWN | HTML),
         RunColumn(
             label="energy",
             path=("joules_per_job",),
@@ -131,7 +128,6 @@ PROGRAM_WAITS = RunTable(
             RunColumn(label=label, value=_share_of_time(state), form=format_percent, formats=TEXT)
             for label, _, state in STATES
         ),
-        RunColumn(label="slowdown", path=("slowdown",), form=format_ratio, formats=TEXT),
         *(
             RunColumn(label=label, path=("wait", state), form=format_seconds, formats=HTML)
             for _, label, state in STATES

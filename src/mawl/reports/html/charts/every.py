@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from bokeh.models import ColumnDataSource
 
-from mawl.advice.foreign import foreign_bytes
+from mawl.advice.validity.host import foreign_bytes
 from mawl.records.model.summary.summary import Summary
 from mawl.reports.html.charts import distributions, lead, over_time, sessions
 from mawl.reports.html.charts.frame import Chart, Columns, time_range

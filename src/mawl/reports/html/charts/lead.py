@@ -66,8 +66,8 @@ def bounds_of(summary: Summary, cores: float | None) -> list[Bound]:
         cap = cap_of(summary.caps, "together", way).bytes_per_second
         if cap is not None:
             found.append(Bound(f"cap of a control group on bytes {word}:", cap, word, "dotted"))
-    if summary.capacity is not None and cores is not None:
-        guideline = summary.capacity.guideline
+    if summary.guideline is not None and cores is not None:
+        guideline = summary.guideline
         per_core = guideline.warn_bytes_per_second_per_core
         each = f"{format_rate(per_core)} for each {guideline.core_basis}"
         found.append(Bound(f"guideline for both together, {each}:", per_core * cores, "ink", "dashed"))

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
+from mawl.advice.answer import cost_words, parts_words
 from mawl.advice.validity.host import COMPETITION
 from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
@@ -25,7 +26,15 @@ from mawl.reports.html.figures import (
     table,
 )
 from mawl.reports.html.templating import fill
-from mawl.reports.judgement import HEAD, ROOM, idle_mark, met_words, place_of, rows_of
+from mawl.reports.judgement import (
+    HEAD,
+    ROOM,
+    idle_mark,
+    met_words,
+    place_of,
+    rows_of,
+    times_alone_line,
+)
 from mawl.reports.layout import format_count
 from mawl.reports.run_tables.nodes import node_balance
 
@@ -73,7 +82,7 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
     After a card that comes first, two answers that are not known are one.
     """
     answers = [_carried(figures), _limit(figures)]
-    if first is not None and figures.summary.limit is None and figures.summary.capacity.answer == "not known":
+    if first is not None and figures.summary.limit is None and figures.summary.answer.answer == "not known":
         carried, limit = answers
         answers = [
             carried._replace(
@@ -117,8 +126,8 @@ def _next_step(summary: Judged) -> str | None:
     fixed = summary.kind == "imported"  # a run of the past: nothing makes it valid now
     if findings and findings[0].severity == "invalid" and not (going_on or fixed):
         return findings[0].cure
-    if summary.capacity.next_step or going_on:
-        return summary.capacity.next_step
+    if summary.answer.next_step or going_on:
+        return summary.answer.next_step
     if findings:
         return findings[0].cure
     run_id = shlex.quote(summary.run_id)
@@ -126,7 +135,7 @@ def _next_step(summary: Judged) -> str | None:
         "not carried": f"find what would change it{COMMAND}simulate {run_id}",
         "carried": f"pack the run, so that others can check it{COMMAND}pack {run_id}",
         "not known": None,
-    }[summary.capacity.answer]
+    }[summary.answer.answer]
 
 
 def _not_passed(summary: Judged) -> list[Finding]:
@@ -141,42 +150,26 @@ def _not_passed(summary: Judged) -> list[Finding]:
 
 
 def _carried(figures: ShownFigures) -> Card:
-    capacity = figures.summary.capacity
-    answer, standing = CARRIED[capacity.answer]
-    if capacity.preliminary:
+    found = figures.summary.answer
+    answer, standing = CARRIED[found.answer]
+    if found.preliminary:
         answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
     figure, measures = figures.show(format_count, "jobs", "finished"), _of_jobs(figures)
-    if capacity.slowdown.median is not None:
-        figure = figures.show(_times, "capacity", "slowdown", "median")
+    if found.slowdown is not None:
+        figure = figures.show(_times, "answer", "slowdown")
         measures = Markup("{} (at most {} allowed)").format(
-            figures.term("as long as alone", "capacity.slowdown.median"),
-            figures.show(format_ratio, "capacity", "slowdown", "most"),
+            figures.term("the reference time", "answer.slowdown"),
+            figures.show(format_ratio, "answer", "bound"),
         )
-    both = capacity.compute.reason == capacity.storage.reason
-    unknown = [
-        reason if both else f"{name}: {reason}"
-        for name in ("compute", "storage")
-        if (reason := getattr(capacity, name).reason)
-    ]
-    parts = f"compute is {capacity.compute.answer}, storage is {capacity.storage.answer}"
-    said = unknown[0] if unknown and capacity.answer == "not known" else parts
-    if capacity.answer == "not carried" and capacity.answer not in (
-        capacity.compute.answer,
-        capacity.storage.answer,
-    ):
-        said = (
-            capacity.reasons[0] + NO_JOB_MAY_FAIL
-            if _has_unfinished_jobs(figures.summary)
-            else capacity.reasons[1]
-        )
+    said = found.reason
+    if said is not None and found.answer == "not carried":
+        said += NO_JOB_MAY_FAIL
+    elif said is None and found.largest_cost is not None:
+        said = f"largest cost: {cost_words(found.largest_cost)}"
+    said = said or found.reasons[0]
     return Card(
         "Is the load carried?", answer, standing, [_as_sentence(said)], figure, measures, ("answer", "Why")
     )
-
-
-def _has_unfinished_jobs(summary: Judged) -> bool:
-    """Whether a job did not finish; else a load is not carried, though both parts are, by their sum."""
-    return max(summary.jobs.total, summary.workload.jobs) > summary.jobs.finished
 
 
 def _times(value: float) -> str:
@@ -295,7 +288,14 @@ def keys(figures: ShownFigures) -> Markup:
 def answer(figures: ShownFigures) -> Markup:
     """The reasons of the answer, then what limits with its shares, headroom and evidence."""
     summary = figures.summary
-    parts = [fill("bullets.html", texts=summary.capacity.reasons)]
+    alone = summary.times_alone
+    shares = summary.answer.parts
+    texts = [
+        *summary.answer.reasons,
+        *([] if shares.on_cpu is None else [f"its parts: {parts_words(msgspec.structs.asdict(shares))}"]),
+        *([] if alone is None else [times_alone_line(alone)]),
+    ]
+    parts = [fill("bullets.html", texts=texts)]
     limit = summary.limit
     if limit is None:
         parts.append(paragraph(f"What limits is not known: {figures.reason(('limit',))}."))
