@@ -8,7 +8,7 @@ LAB_FILES = $(sort $(shell grep -rl --include='*.py' 'mark\.lab' tests))
 SPELLED := $(wildcard *.md) deploy docs examples src tools bench
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-lab test-long check types style site documents bench format reference setup clean-venv
+.PHONY: help demo test test-all test-lab test-long check types style site documents bench format reference reference-times setup clean-venv
 
 help:
 	@echo "make demo      a first look: run 71 jobs of twenty programs, say what limited them and what answers for real"
@@ -22,6 +22,7 @@ help:
 	@echo "make bench     what mawl's own parts cost, each compared with its peer; as root it installs peers by apt-get"
 	@echo "make format    format the code and sort its imports"
 	@echo "make reference print the reference pages and the mixed workloads from the code again, and lower the budget"
+	@echo "make reference-times PLACE=DIR  measure what each program takes alone, in DIR: two hours and 60 GB"
 	@echo "make clean-venv  remove .venv"
 	@echo "settings: PYTHON=python3.12 (another Python), ROWS=generator (bench rows), REPORT=DIR (JUnit files)"
 
@@ -85,6 +86,9 @@ reference: $(STAMP)
 	$(BIN)/python -m tools.reference
 	$(BIN)/python -m tools.published_table
 	$(BIN)/python -m tools.budget
+
+reference-times: $(STAMP)
+	$(BIN)/python -m tools.reference_times --place $(PLACE)
 
 clean-venv:
 	rm -rf .venv

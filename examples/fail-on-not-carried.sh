@@ -7,6 +7,6 @@
 # mawl.xml has the same as a JUnit file, for a CI server that shows test results.
 set -eu
 
-mawl run "${WORKLOAD:-bed}" --solo --cache none \
+mawl run "${WORKLOAD:-bed}" --cache none \
     --data "${DATA:-mawl-data}" --work "${WORK:-mawl-work}" --util "${UTIL:-mawl-util}" \
     --fail-on not-carried --junit mawl.xml
