@@ -155,7 +155,7 @@ def _carried(figures: ShownFigures) -> Card:
     if found.preliminary:
         answer, standing = f"{answer}, preliminary", "bad" if standing == "bad" else "warn"
     figure, measures = figures.show(format_count, "jobs", "finished"), _of_jobs(figures)
-    if found.slowdown is not None:
+    if found.slowdown is not None and figures.summary.outcome != "running":
         figure = figures.show(_times, "answer", "slowdown")
         measures = Markup("{} (at most {} allowed)").format(
             figures.term("the reference time", "answer.slowdown"),
