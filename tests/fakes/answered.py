@@ -19,10 +19,9 @@ from mawl.records.model.qualification import (
     Qualification,
     QualificationChange,
     QualifyNode,
-    SlowdownParts,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.summary.judgement import LargestCost, Parts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import NodesSpec
 from tests.fakes.qualifications import choice, qualification
@@ -33,7 +32,7 @@ YES = Evidence(
     answer_bound=2.0,
     guideline_bytes_per_second_per_core=100e6,
     slowdown=Interval(middle=1.6, low=1.51, high=1.7),
-    parts=SlowdownParts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
+    parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
     largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
     reference=Reference(version=1),
     delivered_cores=11.2,
@@ -65,6 +64,7 @@ YES = Evidence(
     ],
     others_calibration=Others(ratio=0.014),
     others_measured=Others(ratio=0.017),
+    foreign_bytes_known=True,
     system=AnswerSystem(
         cores=16,
         core_basis="vCPU",
@@ -106,7 +106,7 @@ YES = Evidence(
 NO = msgspec.structs.replace(
     YES,
     slowdown=Interval(middle=2.9, low=2.7, high=3.1),
-    parts=SlowdownParts(on_cpu=1.05, run_queue=0.1, data=0.03, work=1.7, util=0.01, other=0.01, unknown=0.0),
+    parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=1.7, util=0.01, other=0.01, unknown=0.0),
     largest_cost=LargestCost(part="work", slowdown=1.7, direction="write", place="/mnt/b"),
     fits=Fits(sessions=11, low=10, high=13),
     changes=[
@@ -134,7 +134,7 @@ NOT_KNOWN = msgspec.structs.replace(
 )
 COMPUTE_NO = msgspec.structs.replace(
     NO,
-    parts=SlowdownParts(on_cpu=1.3, run_queue=1.4, data=0.03, work=0.15, util=0.01, other=0.01, unknown=0.0),
+    parts=Parts(on_cpu=1.3, run_queue=1.4, data=0.03, work=0.15, util=0.01, other=0.01, unknown=0.0),
     largest_cost=LargestCost(part="processors", slowdown=1.7),
     limit=AnswerLimit(resource="cpu", active_ratio=0.93),
     device_bytes_per_second_per_core=20.2e6,

@@ -100,6 +100,7 @@ EVIDENCE = st.builds(
     active_seconds=st.floats(1.0, 4000.0),
     failed=st.none() | st.just("3 of 71 jobs did not finish with a right answer"),
     raised=st.lists(RAISED, max_size=2),
+    foreign_bytes_known=st.booleans(),
     lowered=st.none() | LOWERED,
     preliminary_scale=st.none() | st.just("scale 0.0005 is below quick (0.005)"),
     largest_cost=st.none() | COSTS,

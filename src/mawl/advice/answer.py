@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Mapping, Sequence
-from math import exp, log, sqrt
+from math import exp, inf, log, sqrt
 from typing import Literal
 
 import msgspec
@@ -79,11 +79,11 @@ def interval_of(values: Sequence[float]) -> Interval | None:
         return None
     logs = [log(value) for value in values]
     middle = statistics.fmean(logs)
-    if len(values) < FEWEST_RUNS:
+    assumed = len(values) < FEWEST_RUNS
+    if assumed:
         half = log(1.0 + ASSUMED_RANGE_RATIO)
     else:
         half = quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
-    assumed = len(values) < FEWEST_RUNS
     return Interval(middle=exp(middle), low=exp(middle - half), high=exp(middle + half), assumed=assumed)
 
 
@@ -130,23 +130,27 @@ def decide(evidence: AnswerEvidence) -> Decision:
     if found is None:
         reason, lack = evidence.unknown or ("no job has a reference time", "reference")
         return Decision(answer="not known", reason=reason, lack=lack)
+    if found.high <= bound:
+        if evidence.lowered:
+            reason, lack = evidence.lowered
+            return Decision(answer="not known", reason=reason, lack=lack)
+        return Decision(answer="carried")
+    if found.low > bound and found.low - most_raised(evidence.raised) > bound:
+        return Decision(answer="not carried")
     if found.low > bound:
-        parts = [one.most for one in evidence.raised]
-        known = [part for part in parts if part is not None]
-        if not evidence.raised or (len(known) == len(parts) and found.low - sum(known) > bound):
-            return Decision(answer="not carried")
         first = evidence.raised[0]
         reason = f"{first.reason}, which may have raised it above the bound"
         return Decision(answer="not known", reason=reason, lack=first.lack)
-    if found.high <= bound:
-        if evidence.lowered is None:
-            return Decision(answer="carried")
-        return Decision(answer="not known", reason=evidence.lowered[0], lack=evidence.lowered[1])
-    first_raised = next(iter(evidence.raised), None)
-    lack = "spread" if first_raised is None else first_raised.lack
-    beside = "" if first_raised is None else f", and {first_raised.reason}"
-    reason = f"the bound {format_ratio(bound)} lies in the range {found.words()}{beside}"
-    return Decision(answer="not known", reason=reason, lack=lack)
+    reason = f"the bound {format_ratio(bound)} lies in the range {found.words()}"
+    if evidence.raised:
+        first = evidence.raised[0]
+        return Decision(answer="not known", reason=f"{reason}, and {first.reason}", lack=first.lack)
+    return Decision(answer="not known", reason=reason, lack="spread")
+
+
+def most_raised(raised: Sequence[Disturbance]) -> float:
+    """What other programs may have made of W at most; infinite where that is not known of one of them."""
+    return sum(inf if one.most is None else one.most for one in raised)
 
 
 def raised_by(view: RunView, parts: dict[str, float] | None, core_speed: float = 1.0) -> list[Disturbance]:
@@ -155,16 +159,16 @@ def raised_by(view: RunView, parts: dict[str, float] | None, core_speed: float =
     Of the processors: the run queue, and CPU time beyond the reference time on a core of ``core_speed``,
     since caches and hardware threads are shared.
     """
+    at_processors = at_devices = None
+    if parts:
+        at_processors = parts["run_queue"] + max(parts["on_cpu"] - 1.0 / core_speed, 0.0)
+        at_devices = sum(parts[role] for role in ROLES)
     found = []
-    ratio = foreign_cpu_ratio(view)
-    if ratio is not None and ratio > MOST_FOREIGN_RATIO:
+    if (ratio := foreign_cpu_ratio(view)) and ratio > MOST_FOREIGN_RATIO:
         reason = f"other programs used {format_percent(ratio)} of the processors"
-        most = None if parts is None else parts["run_queue"] + max(parts["on_cpu"] - 1.0 / core_speed, 0.0)
-        found.append(Disturbance(kind="processors", reason=reason, lack="others", most=most))
-    said = foreign_bytes(view.summary)
-    if said is not None:
-        most = None if parts is None else sum(parts[role] for role in ROLES)
-        found.append(Disturbance(kind="devices", reason=said, lack="others", most=most))
+        found.append(Disturbance(kind="processors", reason=reason, lack="others", most=at_processors))
+    if said := foreign_bytes(view.summary):
+        found.append(Disturbance(kind="devices", reason=said, lack="others", most=at_devices))
     return found
 
 
@@ -192,11 +196,8 @@ def served_by_cache(summary: Summary) -> tuple[str, Lack] | None:
         if reach is None:
             return f"how many of the bytes {name} reached a device is not known", "reach"
         if reach < REACHES_STORAGE_RATIO:
-            needed = format_percent(REACHES_STORAGE_RATIO)
-            return (
-                f"only {format_percent(reach)} of the bytes {name} reached a device ({needed} required)",
-                "reach",
-            )
+            reached = f"only {format_percent(reach)} of the bytes {name} reached a device"
+            return f"{reached} ({format_percent(REACHES_STORAGE_RATIO)} required)", "reach"
     return None
 
 
@@ -246,8 +247,8 @@ def outside_of(facts: RunFacts) -> list[str]:
     found = other_options(facts)
     if facts.workload.seed not in (None, DEFAULT_SEED):
         found = [f"seed {facts.workload.seed}", *found]
-    if facts.reference is not None and facts.reference.file is not None:
-        found = [f"reference times of {facts.reference.file}", *found]
+    if facts.reference_file:
+        found = [f"reference times of {facts.reference_file}", *found]
     return found
 
 
@@ -407,10 +408,9 @@ def _sentences(
     why: Sequence[str],
 ) -> list[str]:
     facts, found = reading.facts, evidence.slowdown
-    file = None if facts.reference is None else facts.reference.file
     sentences = [] if evidence.failed is None else [evidence.failed]
     if found is not None:
-        took = took_words(facts.workload.sessions, found.middle, evidence.bound, file)
+        took = took_words(facts.workload.sessions, found.middle, evidence.bound, facts.reference_file)
         sentences.append(f"{took} ({found.words()}; bound {format_ratio(evidence.bound)})")
     if cost is not None:
         sentences.append(f"largest cost: {cost_words(cost)}")

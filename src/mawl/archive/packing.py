@@ -214,9 +214,9 @@ def _packable(folder: Path) -> RunFacts:
             where=str(folder),
             cure="pack the run that it was made from, or publish the files that were imported",
         )
-    if facts.reference is not None and facts.reference.file is not None:
+    if facts.reference_file:
         raise UsageError(
-            f"has reference times of a file of the user's, {facts.reference.file}",
+            f"has reference times of a file of the user's, {facts.reference_file}",
             where=str(folder),
             why="a pack holds runs with those of mawl",
             cure="run it again without --reference",

@@ -99,7 +99,7 @@ def _parts_of(real: float, waits: Waits) -> dict[str, float] | None:
     known = {name: value for name, value in found.items() if value is not None}
     if len(known) < len(found) or real <= 0.0:
         return None
-    other = waits.blocked_other_seconds or 0.0
+    other = waits.blocked_other_seconds or 0.0  # not known: the rest of the real time, below
     whole = sum(known.values())
     shrink = real / (whole + other) if whole + other > real else 1.0
     parts = {name: value * shrink for name, value in known.items()}

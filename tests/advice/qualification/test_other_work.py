@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given, settings
@@ -44,6 +46,12 @@ def test_busy_processors_only_spoil_a_no_that_they_may_have_made(
     assert {rule.name: rule.met for rule in answer.rules}["other work"] is False
     if word == "not known":
         assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
+
+
+@pytest.mark.parametrize("lacking", [{"foreign_bytes_known": False}, {"others_measured": Others()}])
+def test_other_load_that_no_run_shows_is_not_known(lacking: dict[str, Any]) -> None:
+    rules = {rule.name: rule for rule in answer_from(msgspec.structs.replace(YES, **lacking)).rules}
+    assert (rules["no other load"].met, rules["no other load"].value) == (None, "not known")
 
 
 @pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])

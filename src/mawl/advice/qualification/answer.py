@@ -132,6 +132,7 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
     bound, found = evidence.answer_bound, evidence.slowdown
     rate = evidence.device_bytes_per_second_per_core
     raised = "; ".join(one.reason for one in evidence.raised)
+    others_known = evidence.foreign_bytes_known and evidence.others_measured.ratio is not None
     return [
         AnswerRule(
             name="jobs",
@@ -153,9 +154,9 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
         ),
         AnswerRule(
             name="no other load",
-            value=raised or "within the bounds",
+            value=raised or ("within the bounds" if others_known else "not known"),
             bound="other programs use at most 10 % of the processors and of the bytes at the devices",
-            met=not evidence.raised,
+            met=False if raised else others_known or None,
         ),
         _other_work(evidence),
         AnswerRule(

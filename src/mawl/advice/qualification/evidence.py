@@ -15,10 +15,9 @@ from mawl.records.model.qualification import (
     AnswerSystem,
     Fits,
     QualificationChange,
-    SlowdownParts,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.summary.judgement import LargestCost, Parts
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,8 +37,9 @@ class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Evidence(msgspec.Struct, frozen=True, kw_only=True):
-    """``failed`` says which jobs failed, if any did; ``raised`` is what can only have raised W (of each kind
-    where it was most), ``lowered`` what can only have lowered it, ``unknown`` why it is not known.
+    """``failed`` says which jobs failed, if any did; ``raised`` is what can only have raised W, each kind
+    once, ``lowered`` what can only have lowered it, ``unknown`` why it is not known.
+    ``foreign_bytes_known`` says whether each run shows what others moved at the devices of the roles.
 
     ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
     longest.  ``limit`` is the verdict of the runs.  ``again`` is the command that asks the same, ``longer``
@@ -51,7 +51,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     answer_bound: float
     guideline_bytes_per_second_per_core: float
     slowdown: Interval | None
-    parts: SlowdownParts | None = None
+    parts: Parts | None = None
     largest_cost: LargestCost | None = None
     reference: Reference | None = None
     delivered_cores: float | None = None
@@ -61,6 +61,7 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     failed: str | None = None
     unknown: tuple[str, Lack] | None = None
     raised: list[Disturbance] = []
+    foreign_bytes_known: bool
     lowered: tuple[str, Lack] | None = None
     device_bytes_per_second_per_core: float | None = None
     device_basis: Literal["probe", "run", "demand"] | None = None

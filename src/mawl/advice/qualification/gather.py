@@ -59,9 +59,8 @@ from mawl.records.model.qualification import (
     QualificationAnswer,
     QualificationChange,
     QualifyRun,
-    SlowdownParts,
 )
-from mawl.records.model.summary.judgement import Guideline
+from mawl.records.model.summary.judgement import Guideline, Parts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.sources import NODE_OPTIONS, words_of
@@ -117,7 +116,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         answer_bound=bounds.answer_bound,
         guideline_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
         slowdown=slowdown,
-        parts=None if parts is None else SlowdownParts(**parts),
+        parts=None if parts is None else Parts(**parts),
         largest_cost=None if parts is None else largest_cost(parts, summaries, facts),
         reference=facts.reference,
         delivered_cores=_median([run.summary.answer.delivered_cores for run in runs]),
@@ -127,6 +126,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         failed=_failed_sentence(summaries),
         unknown=None if slowdown is not None else _why_unknown(summaries),
         raised=_raised([*runs, *with_one], parts, speed),
+        foreign_bytes_known=all(_shows_foreign_bytes(run.summary) for run in (*runs, *with_one)),
         lowered=lowered,
         device_bytes_per_second_per_core=rate.bytes_per_second_per_core if rate else None,
         device_basis=(rate.basis or "demand") if rate else None,
@@ -171,12 +171,16 @@ def _why_unknown(summaries: Sequence[Judged]) -> tuple[str, Lack]:
 def _raised(
     runs: Sequence[MeasuredRun], parts: dict[str, float] | None, core_speed: float
 ) -> list[Disturbance]:
-    """What can have raised W in any of the runs, each kind once, as it was worst.
+    """What can have raised W in any of the runs, each kind once, in the words of the last such run.
 
     The part that it may have made is that of all runs together.
     """
     found = [one for run in runs for one in raised_by(run.view, parts, core_speed)]
     return list({one.kind: one for one in found}.values())
+
+
+def _shows_foreign_bytes(summary: Judged) -> bool:
+    return summary.io.foreign is not None and summary.io.foreign.ratio is not None
 
 
 def _median(values: Sequence[float | None]) -> float | None:

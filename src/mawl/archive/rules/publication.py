@@ -133,9 +133,9 @@ def difference_from_published(plan: Plan) -> str | None:
 
 
 def _own_reference(facts: RunFacts) -> str | None:
-    if facts.reference is None or facts.reference.file is None:
-        return None
-    return f"its reference times are those of {facts.reference.file}, not mawl's"
+    if facts.reference_file:
+        return f"its reference times are those of {facts.reference_file}, not mawl's"
+    return None
 
 
 def _difference_from_facts(plan: Plan, facts: RunFacts) -> str | None:

@@ -163,9 +163,9 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
         )
     runs = [compared_run(run.view, run.summary, over_time=False) for run in subject.runs.values()]
     facts = runs[0].facts
-    if facts.reference is not None and facts.reference.file is not None:
+    if facts.reference_file:
         raise UnreadableRunError(
-            f"its reference times are of a file of its maker's, {facts.reference.file}",
+            f"its reference times are of a file of its maker's, {facts.reference_file}",
             where=str(path),
             cure="ask for a run without --reference",
         )

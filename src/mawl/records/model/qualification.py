@@ -12,7 +12,7 @@ import msgspec
 from mawl.records.model.campaign import CampaignMachine
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.summary.judgement import LargestCost, Parts
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import NodesSpec
 
@@ -175,18 +175,6 @@ class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_high: float | None = None
 
 
-class SlowdownParts(msgspec.Struct, frozen=True, kw_only=True):
-    """What W is made of: seconds of the jobs by what they did, over the reference time."""
-
-    on_cpu: float
-    run_queue: float
-    data: float
-    work: float
-    util: float
-    other: float
-    unknown: float
-
-
 class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     """The three figures below the sentence, with their bounds.
 
@@ -202,7 +190,7 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     slowdown_low: float | None = None
     slowdown_high: float | None = None
     answer_bound: float
-    parts: SlowdownParts | None = None
+    parts: Parts | None = None
     delivered_cores: float | None = None
     device_bytes_per_second_per_core: float | None = None
     device_basis: Literal["probe", "run", "demand"] | None = None

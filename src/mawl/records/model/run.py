@@ -469,6 +469,11 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[str] = []
     """What a reader found wrong with the folder and could live with (a torn last line)."""
 
+    @property
+    def reference_file(self) -> str | None:
+        """The file of the user's that gives the reference times; None where none does."""
+        return None if self.reference is None else self.reference.file
+
     def machines(self) -> list[NodeFacts]:
         """The nodes that are machines of their own: what sums of cores and memory are over."""
         return [node for node in self.nodes if node.same_machine_as is None]
