@@ -204,10 +204,9 @@ def documented_outputs() -> dict[str, list[str]]:
 
 
 def labels(*outputs: str) -> list[str]:
-    """What lines of output begin with, before the first figures and reasons."""
-    return [
-        re.split(r" {2,}|(?<=^guideline) ", line.strip())[0] for text in outputs for line in text.splitlines()
-    ]
+    """What lines of output begin with, before the first figures and reasons, which go on below themselves."""
+    lines = [line for text in outputs for line in text.splitlines() if not line.startswith(" " * 10)]
+    return [re.split(r" {2,}|(?<=^guideline) ", line.strip())[0] for line in lines]
 
 
 def test_the_install_guide_shows_the_output_of_each_command() -> None:
