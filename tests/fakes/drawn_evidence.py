@@ -61,8 +61,10 @@ LIMITS = st.builds(
     active_ratio=st.none() | st.floats(0.0, 1.0),
 )
 COSTS = st.builds(
+    LargestCost, part=st.sampled_from(["processors", "other"]), slowdown=st.floats(0.01, 9.0)
+) | st.builds(
     LargestCost,
-    part=st.sampled_from(["processors", "data", "work", "util", "other"]),
+    part=st.sampled_from(["data", "work", "util"]),
     slowdown=st.floats(0.01, 9.0),
     direction=st.none() | st.sampled_from(["read", "write"]),
     place=st.none() | HOSTILE,

@@ -68,6 +68,7 @@ def apart_facts(work_shares: Sequence[Role] = (), **changes: object) -> RunFacts
             node="bench1",
             directory=f"/mnt/{role}",
             devices=[disk],
+            layers=[disk, "vda"],
             shared_with=list(work_shares) if role == "work" else [],
         )
         for role, disk in disks.items()

@@ -27,7 +27,8 @@ def test_the_windows_of_a_run_hold_what_was_sampled() -> None:
     window = summary_of(facts(), four_jobs(60), samples=samples(60, of))["windows"][3]
     assert (window["start_seconds"], window["length_seconds"]) == pytest.approx((15.0, 5.0))
     assert (window["jobs_running"], window["jobs_on_cpu"]) == pytest.approx((4.0, 1.0))
-    assert window["jobs_blocked"] == pytest.approx({"data": 0.0, "work": 1.5, "util": 0.5, "other": 0.5})
+    blocked = {"data": 0.0, "work": 1.5, "util": 0.5, "other": 0.5, "unknown": 0.0}
+    assert window["jobs_blocked"] == pytest.approx(blocked)
     assert window["reach"] == pytest.approx({"read_ratio": 0.9, "write_ratio": 0.9})
     assert window["latency"]["work"] == {"read_seconds": pytest.approx(0.002), "write_seconds": None}
     assert window["cpu_busy_ratio"] == pytest.approx(0.5)

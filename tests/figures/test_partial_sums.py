@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
+import pytest
 
 from mawl.base.units import format_ratio, format_seconds
 from mawl.records.model.records import JobRecord
@@ -100,39 +101,32 @@ def test_waits_of_some_jobs_are_given_with_how_many_they_are() -> None:
     block = found["wait"]
     assert block["on_cpu_seconds"] is None and set(block["blocked_seconds"].values()) == {None}
     assert found["missing"]["wait.on_cpu_seconds"] == "1 of the 4 jobs that count has no such figure"
-    assert block["known"] == {
-        "jobs": 3,
-        "on_cpu_seconds": 15.0,
-        "run_queue_seconds": 3.0,
-        "blocked_seconds": {"data": 30.0, "work": 6.0, "util": 0.0, "other": 6.0},
-    }
     line = " ".join(" ".join(waits(as_summary(found))).split())
-    assert (
-        line.startswith("waits of 3 of 4 jobs: on CPU 15.0 s (25%)")
-        and "blocked in data 30.0 s (50%)" in line
-    )
+    assert line.startswith("waits on CPU 15.0 s (19%)") and "blocked in data 30.0 s (38%)" in line
+    assert "not known 20.0 s (25%)" in line
 
 
-def test_waits_of_all_jobs_need_no_such_words() -> None:
+def test_waits_of_all_jobs_leave_nothing_unknown() -> None:
     found = waiting(WHOLE, WHOLE, WHOLE, WHOLE)
-    assert found["wait"]["known"] == {"jobs": 4} | {
-        name: found["wait"][name] for name in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds")
-    }
-    assert not any("jobs:" in line for line in waits(as_summary(found)))
+    assert found["wait"]["shares"]["unknown_ratio"] == 0.0
+    assert not any("not known" in line for line in waits(as_summary(found)))
 
 
 def test_waits_longer_than_their_job_are_no_waits_of_jobs() -> None:
     found = waiting(WHOLE, WHOLE, WHOLE, msgspec.structs.replace(WHOLE, on_cpu_seconds=15.0))
-    assert found["wait"]["known"] is None and found["wait"]["run_queue_seconds"] is None
+    assert found["wait"]["run_queue_seconds"] is None
+    assert found["wait"]["shares"]["unknown_ratio"] == pytest.approx(0.25)
     why = (
         "1 of the 4 jobs that count has waits longer than the job: older formats add up the waits of threads"
     )
-    for path in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds.work", "known"):
+    for path in ("on_cpu_seconds", "run_queue_seconds", "blocked_seconds.work"):
         assert found["missing"][f"wait.{path}"] == why
 
 
-def test_a_run_whose_jobs_lack_every_role_has_no_known_waits() -> None:
+def test_what_no_job_has_is_not_zero() -> None:
     apart = Waits(on_cpu_seconds=5.0, run_queue_seconds=1.0)
     found = waiting(apart, apart, apart, apart)
-    assert found["wait"]["on_cpu_seconds"] == 20.0 and found["wait"]["known"] is None
-    assert found["missing"]["wait.known"] == "no job that counts has its whole time by state"
+    shares = found["wait"]["shares"]
+    assert found["wait"]["on_cpu_seconds"] == 20.0 and shares["data_ratio"] is None
+    assert (shares["on_cpu_ratio"], shares["unknown_ratio"]) == pytest.approx((0.25, 0.7))
+    assert found["missing"]["wait.shares.data_ratio"] == "it is known of no job"

@@ -108,17 +108,14 @@ def test_parts_add_up_to_the_slowdown_with_what_is_not_known() -> None:
     assert sum(parts.values()) == pytest.approx(found.slowdown)
 
 
-def test_what_no_wait_explains_of_a_job_with_known_waits_is_other() -> None:
-    found = job_sums([took("s1-1", 60.0, waits(20.0, 4.0, 6.0, 12.0, 2.0, 1.0))], plan({"s1-1": 30.0}))
-    assert found.parts["other"] == pytest.approx(60.0 - 44.0)
-
-
-def test_waits_of_several_threads_shrink_alike_to_the_real_time() -> None:
-    """80 s of waits in 40 s: each part is half of what was counted."""
-    found = job_sums([took("s1-1", 40.0, waits(30.0, 10.0, 8.0, 20.0, 2.0, 10.0))], plan({"s1-1": 10.0}))
-    assert found.slowdown_parts == pytest.approx(
-        {"on_cpu": 1.5, "run_queue": 0.5, "data": 0.4, "work": 1.0, "util": 0.1, "other": 0.5, "unknown": 0.0}
-    )
+def test_waits_longer_than_the_job_and_what_no_wait_explains_are_unknown() -> None:
+    """A clock that runs ahead by less than 1 % makes all parts shrink alike."""
+    plans = plan({"s1-1": 30.0})
+    found = job_sums([took("s1-1", 60.0, waits(20.0, 4.0, 6.0, 12.0, 2.0, 1.0))], plans)
+    assert found.parts["other"] == 1.0 and found.slowdown_parts is None
+    assert job_sums([took("s1-1", 40.0, waits(30.0, 10.0, 8.0, 20.0, 2.0, 10.0))], plans).parts == NO_PARTS
+    ahead = job_sums([took("s1-1", 100.0, waits(50.5, 50.5, 0.0, 0.0, 0.0, 0.0))], plans)
+    assert ahead.parts["on_cpu"] == ahead.parts["run_queue"] == pytest.approx(50.0)
 
 
 @pytest.mark.parametrize(("unwaited", "known"), [(5.0, True), (5.01, False)])
@@ -130,10 +127,10 @@ def test_parts_are_not_known_where_more_than_a_twentieth_has_no_waits(unwaited: 
 
 
 @pytest.mark.parametrize("lacking", ["on_cpu_seconds", "run_queue_seconds", "blocked_work_seconds"])
-def test_a_job_that_lacks_a_wait_has_no_parts(lacking: str) -> None:
+def test_a_job_that_lacks_a_wait_leaves_the_parts_of_w_open(lacking: str) -> None:
     some = msgspec.structs.replace(waits(20.0, 4.0, 6.0, 12.0, 2.0, 16.0), **{lacking: None})
     found = job_sums([took("s1-1", 60.0, some)], plan({"s1-1": 30.0}))
-    assert (found.slowdown, found.slowdown_parts, found.parts) == (2.0, None, NO_PARTS)
+    assert (found.slowdown, found.slowdown_parts) == (2.0, None)
 
 
 def test_a_second_formula_finds_the_same_in_a_stored_run(tmp_path: Path) -> None:

@@ -141,7 +141,7 @@ def decide(evidence: AnswerEvidence) -> Decision:
         first = evidence.raised[0]
         reason = f"{first.reason}, which may have raised it above the bound"
         return Decision(answer="not known", reason=reason, lack=first.lack)
-    reason = f"the bound {format_ratio(bound)} lies in the range {found.words()}"
+    reason = f"the bound lies in the range {found.words()}"
     if evidence.raised:
         first = evidence.raised[0]
         return Decision(answer="not known", reason=f"{reason}, and {first.reason}", lack=first.lack)

@@ -246,14 +246,19 @@ def _at_end(measured: MeasuredCommand) -> AtCommandEnd:
 
 
 def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
-    storage = measured.storage
+    """The reason of each null that no summary explains."""
+    storage, end = measured.storage, _at_end(measured)
     why = why_no_devices(_facts(measured, {})) or "the kernel does not count what its devices move"
-    return {
-        "at_command_end.device_read_bytes": why,
-        "at_command_end.device_written_bytes": why,
-        "at_command_end.still_dirty_bytes": storage.dirty_at_end.own_source or why,
-        "sync_seconds": storage.sync_reason or "not asked for (--sync)",
+    found = {
+        f"at_command_end.{name}": why
+        for name, value in msgspec.structs.asdict(end).items()
+        if value is None and name != "still_dirty_bytes"
     }
+    if end.still_dirty_bytes is None:
+        found["at_command_end.still_dirty_bytes"] = storage.dirty_at_end.own_source or why
+    if storage.sync_seconds is None:
+        found["sync_seconds"] = storage.sync_reason or "not asked for (--sync)"
+    return found
 
 
 def _sync_lines(measured: MeasuredCommand) -> list[str]:

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from mawl.figures.missing import Missing
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
+from mawl.figures.windows import rates
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.storage import Caps, DirectionCap, PlaceCaps
-from mawl.records.spec.program_options import ROLES
+from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES, Role
+
+if TYPE_CHECKING:
+    from mawl.figures.view import RunView
 
 Device = tuple[str, str]
 """Node and name of a block device."""
 
 DIRECTIONS: tuple[Direction, ...] = ("read", "write")
+NEAR_RATIO = value_of("limit.cap.near_ratio")
+ABOVE_RATIO = value_of("limit.cap.above_ratio")
+"""A device that moves more than this many times a cap is not held by it."""
+
 UNITS = ("bytes_per_second", "requests_per_second")
 PARTLY = "only a part of its bytes is capped"
 NOT_RECORDED = "not known: the run did not look for caps (before format 2.4, or not measured by mawl)"
@@ -52,6 +61,29 @@ def cap_of(caps: Caps, place: str, direction: str) -> DirectionCap:
     """The caps of a place, which is a role or ``together``, in one direction."""
     found: DirectionCap = getattr(getattr(caps, place), direction)
     return found
+
+
+def roles_at_cap(view: RunView) -> dict[float, frozenset[Role]]:
+    """The roles whose devices moved what caps on bytes allow, by the start of windows of the active phase."""
+    if view.over_time is None:
+        return {}
+    found: list[set[Role]] = [set() for _ in view.active]
+    samples, windows = view.over_time
+    for role in ROLES:
+        places = sorted({(one.node, device) for one in view.volumes(role) for device in one.devices})
+        for way, figure in zip(DIRECTIONS, ("read_bytes", "written_bytes"), strict=True):
+            allowed = cap_of(view.summary.caps, role, way).bytes_per_second
+            if allowed is None:
+                continue
+            flows = [
+                rates(samples, [f"device.{device}.{figure}"], windows.active_edges, [node])
+                for node, device in places
+            ]
+            for at, moved in enumerate(zip(*flows, strict=True)):
+                ratio = sum(one or 0.0 for one in moved) / allowed
+                if None not in moved and NEAR_RATIO <= ratio <= ABOVE_RATIO:
+                    found[at].add(role)
+    return {moment.start_seconds: frozenset(roles) for moment, roles in zip(view.active, found, strict=True)}
 
 
 def _of_place(

@@ -301,10 +301,22 @@ def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
     for role, own in volumes.items():
         if not own or any(not volume.devices for volume in own):
             return f"no device of {role} is known"
-        shared = sorted({other for volume in own for other in volume.shared_with})
+        shared = sorted(other for other in volumes if other != role and _overlap(own, volumes[other]))
         if shared:
             return f"{role} shares a device with {' and '.join(shared)}"
     return None
+
+
+def _overlap(some: Sequence[VolumeFacts], others: Sequence[VolumeFacts]) -> bool:
+    """Whether bytes of one pass through devices whose counters are the other's, a disk below both aside."""
+    here, there = (
+        [
+            {(one.node, name) for one in volumes for name in names(one)}
+            for names in (lambda one: one.devices, lambda one: [*one.devices, *one.layers])
+        ]
+        for volumes in (some, others)
+    )
+    return bool(here[0] & there[1] or there[0] & here[1])
 
 
 def _moved_by_role(

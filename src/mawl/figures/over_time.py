@@ -17,8 +17,9 @@ from mawl.figures.network import bonds
 from mawl.figures.series import Floats, RunSamples, averaged, gained, wrap_of
 from mawl.figures.throughput import APPLICATION, device_counters
 from mawl.figures.view import RunView
-from mawl.figures.waits import states
+from mawl.figures.waits import states, unseen_jobs
 from mawl.figures.windows import Rates, gauges
+from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES
 
@@ -51,14 +52,19 @@ class OverTime(msgspec.Struct, frozen=True, kw_only=True):
         return [name for name in names if name in self.columns and not np.isnan(self.columns[name]).all()]
 
 
-def over_time(facts: RunFacts, samples: RunSamples | None, span: tuple[float, float]) -> OverTime:
+def over_time(
+    facts: RunFacts,
+    samples: RunSamples | None,
+    span: tuple[float, float],
+    jobs: Sequence[JobRecord] = (),
+) -> OverTime:
     """A run between two points in time (seconds since the epoch): first start and last end.
 
     Columns: ``{application,device}_{read,write}_bytes_per_second``, ``device_latency_seconds`` (time of
     requests at the devices over their number, queues included) and for each role
     ``{role}_{read,write}_bytes_per_second`` and ``{role}_{read,write}_latency_seconds`` (mean of the
     calls of the step); ``cpu_{user,system,iowait,steal}_ratio``; ``jobs_running``, ``jobs_on_cpu``,
-    ``jobs_in_run_queue``, ``jobs_blocked_{data,work,util,other}`` (mean numbers of jobs);
+    ``jobs_in_run_queue``, ``jobs_blocked_{data,work,util,other,unknown}`` (mean numbers of ``jobs``);
     ``jobs_resident_bytes``, ``memory_{available,cached,dirty}_bytes``, ``memory_limit_bytes``;
     ``network_{received,sent}_bytes_per_second``; ``pressure_{cpu,io,memory}_some_ratio``.
     """
@@ -75,7 +81,7 @@ def over_time(facts: RunFacts, samples: RunSamples | None, span: tuple[float, fl
         "device_latency_seconds": _device_latency(steps, samples, device.read or []),
         **_roles(steps),
         **_cpu(steps),
-        **_jobs(steps),
+        **_jobs(steps, jobs),
         **_memory(steps),
         "memory_limit_bytes": _limit(facts, len(edges) - 1),
         **_network(steps, samples, facts),
@@ -92,7 +98,7 @@ class _Steps:
     """Figures of each step, over all nodes."""
 
     def __init__(self, samples: RunSamples, edges: Floats) -> None:
-        self._samples, self._edges = samples, edges
+        self._samples, self.edges = samples, edges
         self.lengths: list[float] = np.diff(edges).tolist()
         steps = np.diff(edges)
         self._gap = steps > max(LONGEST_STEP_SECONDS, LONGEST_STEP_RATIO * float(np.median(steps)))
@@ -104,15 +110,13 @@ class _Steps:
             for name in names:
                 series = self._samples.series(node, name)
                 if series is not None:
-                    amounts, seconds = gained(series, self._edges, wrap_of(name))
+                    amounts, seconds = gained(series, self.edges, wrap_of(name))
                     found.append(amounts / np.where(seconds > 0, seconds, np.nan))
         return self._together(found, mean)
 
     def gauge(self, name: str) -> Floats | None:
         every = [self._samples.series(node, name) for node in self._samples.nodes]
-        return self._together(
-            [averaged(series, self._edges) for series in every if series is not None], False
-        )
+        return self._together([averaged(series, self.edges) for series in every if series is not None], False)
 
     def _together(self, found: Sequence[Floats], mean: bool) -> Floats | None:
         if not found:
@@ -190,7 +194,7 @@ def _cpu(steps: _Steps) -> dict[str, Floats | None]:
     }
 
 
-def _jobs(steps: _Steps) -> dict[str, Floats | None]:
+def _jobs(steps: _Steps, jobs: Sequence[JobRecord]) -> dict[str, Floats | None]:
     running = steps.gauge("jobs_running")
     if running is None:
         return {"jobs_running": None}
@@ -199,7 +203,8 @@ def _jobs(steps: _Steps) -> dict[str, Floats | None]:
         found = steps.rate([name])
         return [None] * len(running) if found is None else _known(found)
 
-    found = states(_known(running), rate, steps.lengths)
+    unseen = unseen_jobs(jobs, steps.edges)
+    found = states(_known(running), rate, steps.lengths, unseen)
     if not any(found):
         return {"jobs_running": running}
     return {
@@ -209,6 +214,7 @@ def _jobs(steps: _Steps) -> dict[str, Floats | None]:
         **{
             f"jobs_blocked_{place}": _column([None if one is None else one.blocked[place] for one in found])
             for place in PLACES
+            if place != "unknown" or any(unseen)
         },
     }
 

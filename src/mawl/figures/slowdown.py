@@ -12,22 +12,20 @@ from statistics import fmean
 import msgspec
 
 from mawl.figures.missing import counted
+from mawl.figures.waits import PARTS, parts_of
 from mawl.records.model.records import JobRecord
-from mawl.records.model.role_io import Waits
 from mawl.records.model.run import Alone, RunFacts
 from mawl.records.model.summary.judgement import ProgramAlone, TimesAlone
 from mawl.records.model.thresholds import value_of
-from mawl.records.spec.program_options import ROLES
 
 LEAST_COVERED_RATIO = value_of("answer.least_covered_ratio")
-PARTS = ("on_cpu", "run_queue", *ROLES, "other")
 
 
 class JobSums(msgspec.Struct, frozen=True, kw_only=True):
     """Sums in seconds over the jobs of a run that count.
 
     ``real`` is of all of them, ``covered`` and ``reference`` of those whose reference time is known;
-    ``parts`` says what the jobs with known waits among these did, by name (``PARTS``).
+    ``parts`` says what these did as far as that is known, by name (``PARTS``).
     """
 
     real: float
@@ -71,7 +69,7 @@ def job_sums(jobs: Iterable[JobRecord], facts: RunFacts) -> JobSums:
             continue
         covered += seconds
         whole += reference[job.job]
-        for name, part in (_parts_of(seconds, job.waits) or {}).items():
+        for name, part in parts_of(job).items():
             parts[name] += part
     return JobSums(real=real, covered=covered, reference=whole, parts=parts)
 
@@ -84,26 +82,6 @@ def pooled(runs: Sequence[JobSums]) -> JobSums:
         reference=sum(run.reference for run in runs),
         parts={name: sum(run.parts[name] for run in runs) for name in PARTS},
     )
-
-
-def _parts_of(real: float, waits: Waits) -> dict[str, float] | None:
-    """A job's real time by what it did; None where CPU time, run queue or blocked time by role is not known.
-
-    Where several threads make the sum larger than real time, all parts shrink alike.
-    """
-    found: dict[str, float | None] = {
-        "on_cpu": waits.on_cpu_seconds,
-        "run_queue": waits.run_queue_seconds,
-        **{role: getattr(waits, f"blocked_{role}_seconds") for role in ROLES},
-    }
-    known = {name: value for name, value in found.items() if value is not None}
-    if len(known) < len(found) or real <= 0.0:
-        return None
-    other = waits.blocked_other_seconds or 0.0  # not known: the rest of the real time, below
-    whole = sum(known.values())
-    shrink = real / (whole + other) if whole + other > real else 1.0
-    parts = {name: value * shrink for name, value in known.items()}
-    return parts | {"other": max(real - sum(parts.values()), 0.0)}
 
 
 def times_alone_of(jobs: Sequence[JobRecord], facts: RunFacts) -> TimesAlone | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl.base.units import format_instant
+from mawl.base.units import format_instant, format_percent
 from mawl.figures.arrays import arrays_block
 from mawl.figures.caps import caps_block
 from mawl.figures.cluster import cluster_block
@@ -31,7 +31,7 @@ from mawl.figures.series import partial_remark
 from mawl.figures.signature import SignatureParts, signature_block
 from mawl.figures.slowdown import times_alone_of
 from mawl.figures.volumes import roles_block, volumes_block
-from mawl.figures.waits import wait_block
+from mawl.figures.waits import is_unseen, wait_block
 from mawl.figures.window_states import busy_cores, window_figures
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
@@ -122,6 +122,7 @@ def _remarks(view: RunView, host: Host | None) -> list[str]:
     remarks = list(view.facts.remarks)
     if compressed := compressed_roles(view.facts):
         remarks.append(f"{COMPRESSED.format(' and '.join(compressed))}; own bytes are missing")
+    remarks += uncovered_remark(view)
     remarks += observed_remark(view.line)
     if view.windows is not None:
         remarks += partial_remark(host, view.windows.edges[-1] - view.windows.edges[0])
@@ -130,10 +131,33 @@ def _remarks(view: RunView, host: Host | None) -> list[str]:
     ]
 
 
+MOST_JOBS_NAMED = 5
+
+
+def uncovered_remark(view: RunView) -> list[str]:
+    """Which jobs ``--cache none`` did not cover, and their share of the bytes that the kernel counted."""
+    if view.facts.cache is None or view.facts.cache.mode != "none":
+        return []
+    outside = [job for job in view.counted if is_unseen(job)]
+    if not outside:
+        return []
+    whole = sum(_moved_bytes(job) for job in view.counted)
+    counted = sum((job.counted_read_bytes or 0) + (job.counted_written_bytes or 0) for job in outside)
+    lost = max(sum(_moved_bytes(job) for job in outside) - counted, 0)
+    names = ", ".join(job.job for job in outside[:MOST_JOBS_NAMED])
+    more = f" and {len(outside) - MOST_JOBS_NAMED} more" if len(outside) > MOST_JOBS_NAMED else ""
+    share = f", {format_percent(lost / whole)} of the bytes that the kernel counted" if whole else ""
+    return [f"--cache none did not cover {names}{more}{share}: {outside[0].io_remark}"]
+
+
+def _moved_bytes(job: JobRecord) -> int:
+    return (job.usage.application_read_bytes or 0) + (job.usage.application_written_bytes or 0)
+
+
 def inputs_block(facts: RunFacts, missing: Missing) -> CachedInputs | None:
     cache = facts.cache
     if cache is None:
-        missing["inputs"] = "the page cache before the start was not measured (format 1.0, or imported)"
+        missing["inputs"] = "nothing looked at which inputs the page cache held before the start"
         return None
     if cache.reason is not None:
         missing["inputs.resident_bytes"] = missing["inputs.resident_ratio"] = cache.reason

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from mawl.base.errors import UnreadableRunError
+from mawl.figures.caps import roles_at_cap
 from mawl.figures.io import DeviceBytes
 from mawl.figures.missing import counted
 from mawl.figures.open_jobs import CUT, even_out_turns, run_timeline
@@ -87,12 +88,19 @@ class RunView:
 
     @cached_property
     def moments(self) -> list[Moment]:
-        return [] if self.over_time is None else moments(*self.over_time, self.device, self.facts)
+        if self.over_time is None:
+            return []
+        return moments(*self.over_time, self.device, self.facts, self.jobs)
 
     @cached_property
     def summary(self) -> Summary:
         """Its figures, without the judgement that ``judged`` adds."""
         return summary_of(self)
+
+    @cached_property
+    def roles_at_cap(self) -> dict[float, frozenset[Role]]:
+        """By the start of a window of the active phase."""
+        return roles_at_cap(self)
 
     @property
     def active(self) -> list[Moment]:

@@ -16,12 +16,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 import msgspec
+import numpy as np
 
 from mawl.figures.missing import Missing, sum_of
+from mawl.figures.series import Floats
 from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES, JobRecord
 from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
-from mawl.records.model.summary.time import Blocked, KnownWait, Wait
+from mawl.records.model.summary.time import Blocked, TimeShares, Wait
 from mawl.records.spec.program_options import ROLES
 
 
@@ -64,8 +66,9 @@ _SLEEPS = ("data", "work", "util", "other")
 class States(msgspec.Struct, frozen=True, kw_only=True):
     """Mean numbers of jobs in one window; they add up to ``running``.
 
-    ``bounds`` are the least and the most of the jobs in each of
-    ``BOUNDED``; where they are one number nothing is open.
+    ``blocked`` has ``unknown`` for jobs that slept and whose calls were not all timed (``unseen_jobs``).
+    ``bounds`` are the least and the most of the jobs in each of ``BOUNDED``, without those; where they are
+    one number nothing is open.
     """
 
     running: float
@@ -75,8 +78,31 @@ class States(msgspec.Struct, frozen=True, kw_only=True):
     bounds: dict[str, tuple[float, float]]
 
 
-def states(running: Rates, rate: Rate, seconds: Sequence[float]) -> list[States | None]:
-    """The states of each window (``seconds`` long); None where a part is missing or does not fit."""
+NOT_SEEN = "mawl did not see all I/O of"
+
+
+def is_unseen(job: JobRecord) -> bool:
+    """Whether its waits by role are not known, since mawl did not time all of its I/O (``io_remark``)."""
+    return job.io_remark is not None and job.waits.blocked_data_seconds is None
+
+
+def unseen_jobs(jobs: Sequence[JobRecord], edges: Sequence[float] | Floats) -> list[float]:
+    """The mean number of jobs in each window that are unseen."""
+    starts, ends = np.asarray(edges)[:-1], np.asarray(edges)[1:]
+    found = np.zeros(len(starts))
+    for job in jobs:
+        start = job.ready_at or job.started_at
+        if is_unseen(job) and start is not None:
+            end = job.ended_at or np.inf
+            found += np.clip(np.minimum(ends, end) - np.maximum(starts, start), 0.0, None) / (ends - starts)
+    return [float(value) for value in found]
+
+
+def states(
+    running: Rates, rate: Rate, seconds: Sequence[float], unseen: Sequence[float]
+) -> list[States | None]:
+    """The states of each window (``seconds`` long), ``unseen`` as of ``unseen_jobs``; None where a part is
+    missing or does not fit."""
     first = {state: rate(f"jobs.followed.{state}_seconds") for state in STATES}
     joined = {state: rate(f"jobs.joined.{state}_seconds") for state in STATES}
     bounds = {
@@ -93,7 +119,7 @@ def states(running: Rates, rate: Rate, seconds: Sequence[float]) -> list[States 
     room = [_room(*three) for three in zip(running, first["on_cpu"], first["run_queue"], strict=True)]
     first |= carried_back({state: first[state] for state in _SLEEPS}, room, seconds)
     return [
-        _states_of(running[at], _at(first, at), _at(joined, at), _at(bounds, at), followed)
+        _states_of(running[at], _at(first, at), _at(joined, at), _at(bounds, at), followed, unseen[at])
         for at in range(len(running))
     ]
 
@@ -114,6 +140,7 @@ def _states_of(
     joined: dict[str, float | None],
     bounds: dict[tuple[str, str], float | None],
     followed: bool,
+    unseen: float,
 ) -> States | None:
     if running is None:
         return None
@@ -133,12 +160,13 @@ def _states_of(
     part = min(asleep / busy, 1.0) if busy > 0.0 else 0.0
     found = {state: own[state] + others[state] * part for state in STATES}
     blocked: dict[str, float] = {role: found[role] for role in ROLES}
-    awake = found["on_cpu"] + found["run_queue"] + sum(blocked.values())
+    other = max(running - found["on_cpu"] - found["run_queue"] - sum(blocked.values()), 0.0)
+    unseen = min(unseen, other)
     return States(
         running=running,
         on_cpu=found["on_cpu"],
         run_queue=found["run_queue"],
-        blocked={**blocked, "other": max(running - awake, 0.0)},
+        blocked={**blocked, "other": other - unseen, "unknown": unseen},
         bounds={
             name: _bounds(sum(own[state] for state in parts), ends[name, "least"], ends[name, "most"], asleep)
             for name, parts in BOUNDED.items()
@@ -151,32 +179,70 @@ def _bounds(own: float, least: float, most: float, asleep: float) -> tuple[float
 
 
 def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
-    """Sums over the jobs that count; None for a part that one of them lacks, and for all where no job
-    has any (a run of an older mawl).  ``known`` holds the sums over the jobs that lack none."""
+    """Sums over the jobs that count, and what they did as shares of their real time; None for a sum that one
+    of them lacks, and for all where no job has any (a run of an older mawl)."""
     if all(job.waits == Waits() for job in jobs):
         return None
     most = blocked_at_most(jobs, missing)
     too_long = sum_of_threads(jobs)
     if too_long is not None:
         paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
-        missing |= {f"wait.{path}": too_long for path in [*paths, "known"]}
+        missing |= {f"wait.{path}": too_long for path in paths}
         return Wait(
             on_cpu_seconds=None,
             run_queue_seconds=None,
             blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
             blocked_at_most_seconds=most,
-            known=None,
+            shares=shares_of(jobs, missing),
         )
-    complete = [job for job in jobs if None not in _states(job)]
-    if not complete:
-        missing["wait.known"] = "no job that counts has its whole time by state"
-    return Wait(
+    found = Wait(
         on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         blocked_seconds=_blocked(jobs, missing),
         blocked_at_most_seconds=most,
-        known=_known(complete) if complete else None,
+        shares=shares_of(jobs, missing),
     )
+    if unseen := [job for job in jobs if is_unseen(job)]:
+        why = f"{NOT_SEEN} {len(unseen)} of the {len(jobs)} jobs that count: {unseen[0].io_remark}"
+        missing |= {path: why for path in missing if path.startswith("wait.blocked_seconds.")}
+    return found
+
+
+PARTS = ("on_cpu", "run_queue", *ROLES, "other")
+
+
+def parts_of(job: JobRecord) -> dict[str, float]:
+    """Seconds of a job by what it did (``PARTS``), as far as that is known: at most its real time.
+
+    Waits of older formats that are longer than the job tell nothing.
+    """
+    real = job.usage.real_time_seconds or 0.0
+    fields = dict(zip(PARTS, WAIT_FIELDS, strict=True))
+    found = {
+        name: value for name, field in fields.items() if (value := getattr(job.waits, field)) is not None
+    }
+    whole = sum(found.values())
+    if whole > FITS_RATIO * real:
+        return {}
+    if found.keys() == set(PARTS) - {"other"}:
+        found["other"] = max(real - whole, 0.0)
+    return {name: min(value, value * real / whole) for name, value in found.items()} if whole else found
+
+
+def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares | None:
+    """What jobs did as shares of their real time; None without any.  A share that is known of no job is None;
+    of what is known of some, the rest is ``unknown``."""
+    real = sum(job.usage.real_time_seconds or 0.0 for job in jobs)
+    if not real:
+        return None
+    parts = [parts_of(job) for job in jobs]
+    shares = {
+        name: sum(one.get(name, 0.0) for one in parts) / real if any(name in one for one in parts) else None
+        for name in PARTS
+    }
+    missing |= {f"wait.shares.{name}_ratio": "it is known of no job" for name in PARTS}
+    unknown = max(1.0 - sum(share or 0.0 for share in shares.values()), 0.0)
+    return TimeShares(**{f"{name}_ratio": share for name, share in shares.items()}, unknown_ratio=unknown)
 
 
 def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
@@ -189,15 +255,6 @@ def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
 
 def _states(job: JobRecord) -> list[float | None]:
     return [getattr(job.waits, name) for name in WAIT_FIELDS]
-
-
-def _known(complete: Sequence[JobRecord]) -> KnownWait:
-    return KnownWait(
-        jobs=len(complete),
-        on_cpu_seconds=_sum(complete, "on_cpu_seconds", "", {}),
-        run_queue_seconds=_sum(complete, "run_queue_seconds", "", {}),
-        blocked_seconds=_blocked(complete, {}),
-    )
 
 
 def _blocked(jobs: Sequence[JobRecord], missing: Missing) -> Blocked:

@@ -15,9 +15,10 @@ from mawl.figures.host_parts import CPU_KINDS, NETWORK_WAYS, busy_ratio, network
 from mawl.figures.network import LinkWindow, bonds, link_windows, port_windows
 from mawl.figures.series import RunSamples
 from mawl.figures.throughput import APPLICATION, Counters, Flow
-from mawl.figures.waits import states
+from mawl.figures.waits import states, unseen_jobs
 from mawl.figures.windows import Rates, Windows, gauges, rates
 from mawl.records.model.node import PortKind
+from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.windows import (
     JobsBlocked,
@@ -29,8 +30,8 @@ from mawl.records.model.summary.windows import (
 )
 from mawl.records.spec.program_options import ROLES
 
-PLACES = (*ROLES, "other")
-"""Where jobs may be blocked: in I/O of a role, or elsewhere."""
+PLACES = (*ROLES, "other", "unknown")
+"""Where jobs may be blocked: in I/O of a role, elsewhere, or in jobs whose calls were not all timed."""
 
 PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 
@@ -38,7 +39,7 @@ PRESSURES = ("cpu_some", "io_some", "io_full", "memory_some", "memory_full")
 class Moment(msgspec.Struct, frozen=True, kw_only=True):
     """One window; a figure is None where no sample covers it or the run did not measure it.
 
-    ``jobs_blocked`` is by role and ``other``; ``latency`` by role and direction, the mean of the calls
+    ``jobs_blocked`` is by ``PLACES``; ``latency`` by role and direction, the mean of the calls
     of the window in seconds; pressures are shares of the window's time, by name.  ``reading`` is by
     role the share of the time inside reads and writes that was inside reads; what was evicted left the
     page cache for want of memory, what was reread had left it so before.  ``bounds`` are the least and the
@@ -72,6 +73,11 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
     def share(self, jobs: float | None) -> float | None:
         return jobs / self.jobs_running if jobs is not None and self.jobs_running else None
 
+    @property
+    def unseen_share(self) -> float:
+        """The share of the jobs' time for which jobs slept whose I/O mawl did not see."""
+        return self.share((self.jobs_blocked or {}).get("unknown")) or 0.0
+
     def reach(self, direction: str) -> float | None:
         """Device over application bytes of ``read`` or ``write``; None where nothing was asked for."""
         asked, reached = self.application[direction], self.device[direction]
@@ -79,14 +85,18 @@ class Moment(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def moments(
-    samples: RunSamples, windows: Windows, device: Counters, facts: RunFacts | None = None
+    samples: RunSamples,
+    windows: Windows,
+    device: Counters,
+    facts: RunFacts | None = None,
+    jobs: Sequence[JobRecord] = (),
 ) -> list[Moment]:
     """The windows of a run, in order; without ``facts`` nothing is known of its links."""
     edges = windows.edges
     application, at_device = (counters.flow(samples, edges) for counters in (APPLICATION, device))
     running = gauges(samples, "jobs_running", edges)
     seconds = [end - start for start, end in pairwise(edges)]
-    found = states(running, lambda name: rates(samples, [name], edges), seconds)
+    found = states(running, lambda name: rates(samples, [name], edges), seconds, unseen_jobs(jobs, edges))
     links = link_windows(facts, samples, edges) if facts is not None else [None] * (len(edges) - 1)
     full = port_windows(facts, samples, edges)
     latency = {role: _latency(samples, role, edges) for role in ROLES}

@@ -61,6 +61,8 @@ class TreeSample(NamedTuple):
     """Pid of a process that a signal has stopped, None if none is; the launcher looks after the root."""
     living_run_delay_seconds: float = 0.0
     """Waiting for a CPU of threads that lived at ``read_at``: less than the largest sum after one ended."""
+    first_sleeps_on_timer: bool = False
+    """Whether the first thread slept for a time that it chose, at the last look at which others had run."""
 
 
 class ProcessSampler:
@@ -122,6 +124,7 @@ class _Tree:
         self._last: TreeSample | None = None
         self._first: WatchedProcess | None = None
         self._helpers = 0
+        self._on_timer = False
 
     def sample(self, *, io_only: bool) -> TreeSample | None:
         """The sums now; ``io_only`` leaves the rest as it was read last."""
@@ -156,6 +159,7 @@ class _Tree:
             self._first = next(iter(self._known.values()), None)
         ran = sum(process.ran for process in self._known.values())
         self._read_at, self._helpers = time.monotonic(), max(ran - 1, 0)
+        self._on_timer = bool(ran) and self._first is not None and self._first.sleeps_on_timer()
 
     def _read(self, io_only: bool) -> bool:
         """Read what changes each second; False when some process is gone.
@@ -209,6 +213,7 @@ class _Tree:
             self._helpers,
             next(stopped, None),
             self._living_run_delay / 1e9,
+            self._on_timer,
         )
 
     def close(self) -> None:

@@ -10,6 +10,7 @@ from mawl.measure.processes import children
 from mawl.measure.run_delay import plausible_run_delay
 
 _MOST_BYTES = 4096
+TIMERS = (b"hrtimer_nanosleep", b"do_nanosleep")
 
 
 class WatchedProcess:
@@ -24,6 +25,7 @@ class WatchedProcess:
         self._folder = f"{proc}/{pid}"
         self._stat, self._io = self._open("stat"), self._open("io")
         self._schedstat: int | None = None
+        self._wchan: int | None = None
         self._children: int | None = None
         self._threads: dict[str, int] = {}
         """Descriptors of ``schedstat`` of threads beside the first."""
@@ -112,6 +114,15 @@ class WatchedProcess:
                 if descriptor is not None:
                     self._threads[name] = descriptor
 
+    def sleeps_on_timer(self) -> bool:
+        """Whether its first thread sleeps for a time that it chose (nanosleep): nobody else ends that sleep.
+
+        False where the kernel does not tell (``wchan``, proc_pid_wchan(5)).
+        """
+        if self._wchan is None:
+            self._wchan = self._open("wchan")
+        return _text(self._wchan) in TIMERS
+
     def children(self, every_thread: bool) -> list[int]:
         """Pids of children; those forked by other threads than the first only when asked."""
         if self._children is None:
@@ -128,10 +139,17 @@ class WatchedProcess:
             return None
 
     def close(self) -> None:
-        for descriptor in (self._stat, self._io, self._schedstat, self._children, *self._threads.values()):
+        for descriptor in (
+            self._stat,
+            self._io,
+            self._schedstat,
+            self._wchan,
+            self._children,
+            *self._threads.values(),
+        ):
             if descriptor is not None:
                 os.close(descriptor)
-        self._stat = self._io = self._schedstat = self._children = None
+        self._stat = self._io = self._schedstat = self._wchan = self._children = None
         self._threads.clear()
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import msgspec
-
 from mawl.advice.limit.verdict import SECOND_RATIO
 from mawl.base.units import (
     counted_noun,
@@ -20,7 +18,8 @@ from mawl.records.definitions import Unit
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.judgement import SignatureFigure, ThreadMode
 from mawl.records.model.summary.summary import Summary
-from mawl.records.model.summary.time import KnownWait, Wait
+from mawl.records.model.summary.time import TimeShares, Wait
+from mawl.records.spec.program_options import ROLES
 from mawl.reports.layout import (
     ABSENT,
     LINE_WIDTH,
@@ -83,26 +82,28 @@ def range_of(row: SignatureFigure, form: Form) -> str:
     return f"below {form(high)}" if low is None else f"{form(low)} to {form(high)}"
 
 
-def bounded_waits(wait: Wait | KnownWait) -> str:
+def bounded_waits(wait: Wait) -> str:
     """What is known where the run queue is not (imported logs): CPU time, and the most that was blocked."""
     used, most = figures(
         (wait.on_cpu_seconds, format_seconds),
-        (getattr(wait, "blocked_at_most_seconds", None), format_seconds),
+        (wait.blocked_at_most_seconds, format_seconds),
     )
     return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
 
 
-def known_waits(summary: Summary) -> tuple[Wait | KnownWait | None, str]:
-    """The waits of all jobs that count, else of those of which they are known; and words for how many."""
-    block = summary.wait
-    if block is None or None not in (
-        block.run_queue_seconds,
-        *msgspec.structs.astuple(block.blocked_seconds),
-    ):
-        return block, ""
-    if block.known is None:
-        return block, ""
-    return block.known, f"of {block.known.jobs} of {summary.jobs.counted} jobs: "
+WAIT_NAMES: dict[str, str] = {
+    "on_cpu": "on CPU",
+    "run_queue": "run queue",
+    **{str(role): f"blocked in {role}" for role in ROLES},
+    "other": "blocked elsewhere",
+    "unknown": "not known",
+}
+
+
+def wait_shares(shares: TimeShares) -> list[tuple[str, float | None]]:
+    """Shares of the jobs' real time, each with its name; what is not known only where there is some."""
+    found = [(name, getattr(shares, f"{part}_ratio")) for part, name in WAIT_NAMES.items()]
+    return found if round(shares.unknown_ratio, 3) else found[:-1]
 
 
 def memory_in_waits(summary: Summary) -> str:
@@ -120,26 +121,16 @@ def memory_in_waits(summary: Summary) -> str:
 
 def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
-    block, of_jobs = known_waits(summary)
-    if block is None:
+    block = summary.wait
+    if block is None or block.shares is None:
         return []
-    if block.run_queue_seconds is None:
+    if summary.kind == "imported":
         return labelled("waits", bounded_waits(block), width)
-    parts = [
-        ("on CPU", block.on_cpu_seconds),
-        ("waiting for a CPU", block.run_queue_seconds),
-        *(
-            ("blocked elsewhere" if role == "other" else f"blocked in {role}", seconds)
-            for role, seconds in msgspec.structs.asdict(block.blocked_seconds).items()
-        ),
-    ]
-    whole = sum(seconds for _, seconds in parts if seconds is not None)
-    shown = [
-        f"{name} {figure(seconds, format_seconds)}"
-        + (f" ({seconds / whole:.0%})" if seconds is not None and whole > 0 else "")
-        for name, seconds in parts
-    ]
-    text = f"{of_jobs}{', '.join(shown)}"
+    real = summary.time.known.real_time_seconds or 0.0
+    text = ", ".join(
+        f"{name} {ABSENT}" if share is None else f"{name} {format_seconds(share * real)} ({share:.0%})"
+        for name, share in wait_shares(block.shares)
+    )
     queue = summary.cpu_real_ratio.without_run_queue
     if queue is not None:
         text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"

@@ -46,7 +46,7 @@ from mawl.reports.layout import (
     sparkline,
     wrapped,
 )
-from mawl.reports.paragraphs import bounded_waits, known_waits, memory_in_waits, ratio_text, sum_text
+from mawl.reports.paragraphs import bounded_waits, memory_in_waits, ratio_text, sum_text, wait_shares
 from mawl.reports.run_lines import (
     LABEL_WIDTH,
     jobs_text,
@@ -379,29 +379,17 @@ def _head_line(name: str, text: str, style: Style) -> list[str]:
 
 def _waits(summary: Summary, style: Style) -> list[str]:
     """Shares of the jobs' time, in one line; nothing where waits were not measured."""
-    wait, of_jobs = known_waits(summary)
-    if wait is None:
+    wait = summary.wait
+    if wait is None or wait.shares is None:
         return []
-    if wait.run_queue_seconds is None:
+    if summary.kind == "imported":
         return _head_line("waits", bounded_waits(wait), style)
-    seconds = [
-        ("on CPU", wait.on_cpu_seconds),
-        ("run queue", wait.run_queue_seconds),
-        *(
-            (f"blocked in {role}", value)
-            for role, value in msgspec.structs.asdict(wait.blocked_seconds).items()
-        ),
-    ]
-    whole = sum(value for _, value in seconds if value is not None)
-    shares = ", ".join(
-        f"{name} {figure(None if value is None or not whole else value / whole, format_percent)}"
-        for name, value in seconds
-    )
+    shares = ", ".join(f"{name} {figure(share, format_percent)}" for name, share in wait_shares(wait.shares))
     without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
-    text = f"{of_jobs}{shares} of the jobs' time; CPU/real without run queue {without}"
+    text = f"{shares} of the jobs' time; CPU/real without run queue {without}"
     if contained := memory_in_waits(summary):
         text += f"; {contained}"
-    return _head_line("waits", text.replace("blocked in other", "elsewhere"), style)
+    return _head_line("waits", text, style)
 
 
 def _next_steps(summary: Summary, room: int, width: int) -> list[str]:

@@ -16,18 +16,23 @@ from mawl.advice.limit.resources import (
     costliest_role,
     unlimited_lines,
 )
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence
+from mawl.base.units import format_percent
 from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
+from mawl.figures.waits import is_unseen
 from mawl.figures.window_states import Moment
 from mawl.records.model.summary.judgement import EvidenceLine, Limit, Losses, Shares
 from mawl.records.model.thresholds import value_of
-from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES, Role
 
 RULES: tuple[Rule, ...] = (STORAGE_RULE, CPU_RULE, MEMORY_RULE, NETWORK_RULE)
 
 NAMED_RATIO = value_of("limit.named_ratio")
 """Above this share of the active time one name is given; else the run is mixed."""
+
+LEAST_SEEN_RATIO = value_of("answer.least_covered_ratio")
+"""That nothing limited a run is said only where this share of its active time is known."""
 
 SECOND_RATIO = value_of("limit.second_ratio")
 """A second limit that costs less of the jobs' time than this is none."""
@@ -35,10 +40,13 @@ SECOND_RATIO = value_of("limit.second_ratio")
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
 
+MOST_NAMES = 5
 NO_WAITS = "the samples do not say what the jobs waited for"
 TOO_SHORT = "the run was too short: its samples cover no window of the active phase"
 DO_NOT_ADD_UP = "the recorded waits do not add up to the jobs' time in any window"
-OPEN_BOUNDS = "the bounds of what parallel threads waited for are too wide in every window"
+OPEN_BOUNDS = (
+    "other threads of the jobs were busy while the first ones slept, so what the jobs waited for is not known"
+)
 
 WAITS = (
     {"jobs.followed.on_cpu_seconds", "jobs.followed.work_seconds"},
@@ -56,21 +64,27 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
     if reading.facts.kind == "imported":
         return _limit_of_import(reading, missing)
     told = [(name, moment) for moment in reading.active if (name := classify(moment, reading)) is not None]
-    if not told:
-        missing["limit"] = _why_unknown(reading)
-        return None
     active = sum(moment.seconds for moment in reading.active)
     seconds = sum(moment.seconds for _, moment in told)
+    if not told or seconds <= NAMED_RATIO * active:
+        missing["limit"] = _why_unknown(reading)
+        return None
     shares = {
         name: sum(moment.seconds for found, moment in told if found == name) / seconds
         for name in (*(rule.resource for rule in RULES), "none")
     }
-    losses = {rule.resource: _mean_loss(rule, reading) for rule in RULES}
+    losses = _mean_losses(reading, missing)
     verdict = named(shares)
+    if verdict == "none" and seconds < LEAST_SEEN_RATIO * active:
+        missing["limit"] = _why_unknown(reading)
+        return None
     role, device = None, None
     peaks: dict[str, float | None] = {}
     if verdict == "storage":
-        role, device = costliest_role(reading, [moment for found, moment in told if found == "storage"])
+        limited = [moment for found, moment in told if found == "storage"]
+        role, device = costliest_role(reading, limited)
+        if role is None:
+            role, device = _place_at_cap(reading, limited)
         peaks = device_peaks(reading, device) if device else {}
     missing |= {
         "limit.role": "the limit is not storage, or no single role",
@@ -96,6 +110,10 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
 def _why_unknown(reading: RunView) -> str:
     if reading.samples is None or not reading.active:
         return reading.why_not_drawn or TOO_SHORT
+    if any(_unexplained(moment, reading) >= LEAST_LOSS_RATIO for moment in reading.active):
+        unseen = [job.job for job in reading.jobs if is_unseen(job)]
+        named = ", ".join(unseen[:MOST_NAMES]) + (" and others" if len(unseen) > MOST_NAMES else "")
+        return f"mawl did not see what {named} waited for: {'; '.join(reading.summary.io.unseen)}"
     if any(moment.jobs_blocked is not None for moment in reading.active):
         return OPEN_BOUNDS
     names = {name for node in reading.samples.nodes for name in reading.samples.names(node)}
@@ -148,8 +166,38 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     )
 
 
-def _mean_loss(rule: Rule, reading: RunView) -> float:
-    return reading.mean(lambda moment: rule.loss(moment, reading)) or 0.0
+def _mean_losses(reading: RunView, missing: Missing) -> dict[Resource, float | None]:
+    """The mean loss of each resource; None for storage where jobs slept that mawl did not see for longer."""
+    found: dict[Resource, float | None] = {
+        rule.resource: reading.mean(lambda moment, rule=rule: rule.loss(moment, reading)) or 0.0  # type: ignore[misc]
+        for rule in RULES
+    }
+    unseen = reading.mean(lambda moment: moment.unseen_share) or 0.0
+    unexplained = reading.mean(lambda moment: _unexplained(moment, reading)) or 0.0
+    found["storage"] = (found["storage"] or 0.0) + unseen - unexplained
+    if unexplained >= SECOND_RATIO:
+        found["storage"] = None
+        missing["limit.losses.storage"] = (
+            f"jobs whose I/O mawl did not see slept for {format_percent(unexplained)} of the jobs' time"
+        )
+    return found
+
+
+def _unexplained(moment: Moment, reading: RunView) -> float:
+    """Share of the jobs' time for which jobs slept whose I/O mawl did not see, while no cap was reached."""
+    return 0.0 if _caps_reached_in(moment, reading) else moment.unseen_share
+
+
+def _caps_reached_in(moment: Moment, reading: RunView) -> frozenset[Role]:
+    return reading.roles_at_cap.get(moment.start_seconds, frozenset())
+
+
+def _place_at_cap(reading: RunView, limited: Sequence[Moment]) -> tuple[Role | None, str | None]:
+    """The one role and the one device that reached a cap in these windows; None where there are several."""
+    roles = frozenset[Role]().union(*(_caps_reached_in(moment, reading) for moment in limited))
+    devices = {device for role in roles for volume in reading.volumes(role) for device in volume.devices}
+    role = next(iter(roles)) if len(roles) == 1 else None
+    return role, devices.pop() if len(devices) == 1 else None
 
 
 def classify(moment: Moment, reading: RunView) -> Resource | str | None:
@@ -160,7 +208,7 @@ def classify(moment: Moment, reading: RunView) -> Resource | str | None:
     known = {name: loss for name, loss in losses.items() if loss is not None}
     if len(known) < len(losses):
         return None
-    names = {_costliest(bounded) for bounded in (known, *_at_bounds(moment, known))}
+    names = {_costliest(bounded) for bounded in _at_bounds(moment, known, _unexplained(moment, reading))}
     return names.pop() if len(names) == 1 else None
 
 
@@ -169,15 +217,32 @@ def _costliest(losses: dict[Resource, float]) -> Resource | str:
     return first if losses[first] >= LEAST_LOSS_RATIO else "none"
 
 
-def _at_bounds(moment: Moment, losses: dict[Resource, float]) -> Iterator[dict[Resource, float]]:
-    """The losses with the least I/O and the most run queue that a window's states allow, and the reverse."""
-    if moment.bounds is None or moment.jobs_blocked is None or moment.jobs_in_run_queue is None:
-        return
-    waiting = sum(moment.jobs_blocked[role] for role in ROLES)
-    for io_end, queue_end in ((0, 1), (1, 0)):
-        io = moment.bounds["io"][io_end] / waiting if waiting else 1.0
-        queue = moment.bounds["run_queue"][queue_end] / (moment.jobs_in_run_queue or 1.0)
-        yield {name: loss * (queue if name == "cpu" else io) for name, loss in losses.items()}
+def _at_bounds(
+    moment: Moment, losses: dict[Resource, float], unexplained: float
+) -> Iterator[dict[Resource, float]]:
+    """The losses as estimated, with the least I/O and the most run queue that a window allows; the reverse.
+
+    Jobs whose I/O mawl did not see waited for storage: at a cap for as long as they slept, else at most.
+    """
+    seen = moment.unseen_share - unexplained
+    ends = {"io": (1.0, 1.0), "run_queue": (1.0, 1.0)}
+    blocked, queued = moment.jobs_blocked, moment.jobs_in_run_queue
+    if moment.bounds is not None and blocked is not None and queued is not None:
+        whole = {"io": sum(blocked[role] for role in ROLES), "run_queue": queued}
+        ends = {
+            name: (least / whole[name], most / whole[name])
+            for name, (least, most) in moment.bounds.items()
+            if whole[name]
+        }
+    one = (1.0, 1.0)
+    for io, queue, slept in (
+        (1.0, 1.0, 0.0),
+        (ends.get("io", one)[0], ends.get("run_queue", one)[1], 0.0),
+        (ends.get("io", one)[1], ends.get("run_queue", one)[0], unexplained),
+    ):
+        found = {name: loss * (queue if name == "cpu" else io) for name, loss in losses.items()}
+        found["storage"] += seen + slept
+        yield found
 
 
 def named(shares: dict[str, float]) -> str:
@@ -186,23 +251,37 @@ def named(shares: dict[str, float]) -> str:
     return first if shares[first] > NAMED_RATIO else "mixed"
 
 
-def second(verdict: str, losses: dict[Resource, float]) -> Resource | None:
+def second(verdict: str, losses: dict[Resource, float | None]) -> Resource | None:
     """The resource that would limit next: the costliest beside the verdict (of a mixed run the second)."""
-    order = sorted((name for name in losses if name != verdict), key=lambda name: -losses[name])
+    known = {name: loss for name, loss in losses.items() if loss is not None}
+    order = sorted((name for name in known if name != verdict), key=lambda name: -known[name])
     if verdict == "mixed":
         order = order[1:]
-    return order[0] if losses[order[0]] >= SECOND_RATIO else None
+    return order[0] if order and known[order[0]] >= SECOND_RATIO else None
+
+
+def _unseen_lines(reading: RunView) -> list[RuleEvidence]:
+    """How long jobs slept whose I/O mawl did not see, and for how much of that a device was at its cap."""
+    slept = reading.mean(lambda moment: moment.unseen_share) or 0.0
+    if slept < LEAST_LOSS_RATIO:
+        return []
+    at_cap = slept - (reading.mean(lambda moment: _unexplained(moment, reading)) or 0.0)
+    sentence = (
+        f"jobs whose I/O mawl did not see slept for {format_percent(slept)} of the jobs' time; for "
+        f"{format_percent(at_cap)} of it, a device of the roles moved what its control group allows"
+    )
+    return [RuleEvidence(kind="evidence", sentence=sentence)]
 
 
 def _evidence(
-    verdict: str, shares: dict[str, float], losses: dict[Resource, float], reading: RunView
+    verdict: str, shares: dict[str, float], losses: dict[Resource, float | None], reading: RunView
 ) -> list[EvidenceLine]:
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource == verdict]
     if not chosen:
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]
     if not chosen:
-        chosen = [max(RULES, key=lambda rule: losses[rule.resource])]
-    found = [line for rule in chosen for line in rule.evidence(reading)]
+        chosen = [max(RULES, key=lambda rule: losses[rule.resource] or 0.0)]
+    found = [*_unseen_lines(reading), *(line for rule in chosen for line in rule.evidence(reading))]
     if verdict == "none":
         found = [*unlimited_lines(reading), *found]
     lines = {line.sentence: line.kind for line in found}

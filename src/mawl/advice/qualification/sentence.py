@@ -54,7 +54,7 @@ def sentence_of(
     parts = [f"{head}: {_slowdown_words(evidence, decision)}."]
     if nodes is not None and nodes.one.slowdown is not None:
         parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
-    if evidence.largest_cost is not None:
+    if evidence.largest_cost is not None and decision.lack != "others":
         parts.append(f"Largest cost: {cost_words(evidence.largest_cost)}.")
     if nodes is not None and nodes.limit in NODES_WORDS:
         parts.append(f"{NODES_WORDS[nodes.limit]}.")

@@ -66,7 +66,7 @@ def run_over_time(view: RunView) -> RunOverTime | None:
     line = view.line
     if line is None or line.elapsed_seconds <= 0:
         return None
-    found = over_time(view.facts, view.samples, (line.started_at, line.ended_at))
+    found = over_time(view.facts, view.samples, (line.started_at, line.ended_at), view.jobs)
     sums = {name: column for name, parts in SUMS.items() if (column := _sum(found, parts)) is not None}
     if len(found.seconds) < LEAST_POINTS or not sums:
         return None

@@ -298,12 +298,14 @@ def spent(on_cpu: float, run_queue: float, waited: Mapping[FileRole, float]) -> 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
     """Sums of a job so far: of its first thread, and of all its threads.  ``at`` is monotonic seconds;
-    ``helpers`` is how many other threads ran since the look before."""
+    ``helpers`` is how many other threads ran since the look before.  While the first thread sleeps for a time
+    that it chose, whether it waits for the others is not known."""
 
     at: float
     first: Spent
     tree: Spent
     helpers: int = 1
+    first_sleeps_on_timer: bool = False
 
 
 class FollowedInterval(msgspec.Struct, frozen=True, kw_only=True):
@@ -317,8 +319,13 @@ class FollowedInterval(msgspec.Struct, frozen=True, kw_only=True):
     bounds: dict[str, tuple[float, float]]
 
 
-def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -> FollowedInterval:
-    """Ask the others for the time that the first thread slept, in proportion, and for no more of it."""
+def share_of(
+    real_seconds: float, first: Spent, tree: Spent, helpers: int = 1, *, waits_for_others: bool = True
+) -> FollowedInterval:
+    """Ask the others for the time that the first thread slept, in proportion, and for no more of it.
+
+    Where it is not sure that it waited for them, the least is nothing.
+    """
     asleep = max(real_seconds - sum(first.values()), 0.0)
     others = _gained(first, tree)
     busy = sum(others.values())
@@ -326,7 +333,8 @@ def share_of(real_seconds: float, first: Spent, tree: Spent, helpers: int = 1) -
     bounds = {}
     for name, states in BOUNDED.items():
         here = sum([others[state] for state in states])
-        bounds[name] = (_least(here, busy - here, asleep, helpers), min(here, asleep))
+        least = _least(here, busy - here, asleep, helpers) if waits_for_others else 0.0
+        bounds[name] = (least, min(here, asleep))
     return FollowedInterval(
         first=first, joined={state: value * part for state, value in others.items()}, bounds=bounds
     )
@@ -348,7 +356,8 @@ def _least(here: float, elsewhere: float, asleep: float, helpers: int) -> float:
 def between(before: Look, after: Look) -> FollowedInterval:
     """What a job did between two looks."""
     first, tree = _gained(before.first, after.first), _gained(before.tree, after.tree)
-    return share_of(after.at - before.at, first, tree, after.helpers)
+    sure = not after.first_sleeps_on_timer
+    return share_of(after.at - before.at, first, tree, after.helpers, waits_for_others=sure)
 
 
 def _gained(less: Spent, more: Spent) -> Spent:

@@ -80,7 +80,7 @@ def chart_data(view: RunView) -> ChartData:
     goes_on = facts.outcome == "running"
     if goes_on:
         ended_at = max([ended_at, *looks])
-    found = over_time(facts, samples, (started_at, ended_at))
+    found = over_time(facts, samples, (started_at, ended_at), jobs)
     edges = initial_edges(jobs, windows) if windows else ""
     return ChartData(
         jobs=jobs,

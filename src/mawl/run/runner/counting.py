@@ -402,6 +402,7 @@ class RoleSampling:
             first=spent(tree.first_on_cpu_seconds, tree.first_run_delay_seconds, waited[0]),
             tree=spent(used, delay, waited[1]),
             helpers=tree.helpers,
+            first_sleeps_on_timer=tree.first_sleeps_on_timer,
         )
         self._following.look(job, look)
         return look

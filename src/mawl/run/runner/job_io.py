@@ -34,6 +34,9 @@ REFUSED_CALL = (
     "env -u LD_PRELOAD before the program leaves the library out"
 )
 
+UNSEEN_WAITS_RATIO = 0.05
+"""If more than this share of a job's bytes was not counted, what it waited for by role is not known."""
+
 LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
 
@@ -94,8 +97,8 @@ def own_io(
             _less_verify(first[0], "on_cpu_seconds", verify),
             _less_verify(first[1], "run_queue_seconds", verify),
         )
-    if count is None or count.images == 0:
-        remark = None if count is None else count.fault or NOT_COUNTED
+    if count is None or count.fault is not None:
+        remark = None if count is None else count.fault
         return JobIo(waits=waits_without_io(first, usage.cpu_seconds, delay), io_remark=remark)
     apart = [
         count.entries[number] for number in (START, *(s.number for s in verify)) if number in count.entries
@@ -103,9 +106,15 @@ def own_io(
     io = io_between(sum_by_role(entry.io for entry in apart), count.io)
     read = max(count.moved_bytes[0] - sum(entry.moved_read_bytes for entry in apart), 0)
     written = max(count.moved_bytes[1] - sum(entry.moved_written_bytes for entry in apart), 0)
+    if _are_waits_unseen(count, io, usage, read + written):
+        waits = waits_without_io(first, usage.cpu_seconds, delay)
+    else:
+        waits = _waits(count, usage, delay, io, first, apart)
+    if count.images == 0:
+        return JobIo(waits=waits, io_remark=NOT_COUNTED)
     return JobIo(
         io=io,
-        waits=_waits(count, usage, delay, io, first, apart),
+        waits=waits,
         counted_read_bytes=read,
         counted_written_bytes=written,
         io_remark=_remark(count, io, usage, read + written),
@@ -168,6 +177,21 @@ def _by_volume(count: JobCount, apart: Sequence[Entry]) -> VolumeBytes | None:
     if count.volumes is None:
         return None
     return volumes_between(sum_by_volume(entry.volumes for entry in apart), count.volumes)
+
+
+def _are_waits_unseen(count: JobCount, io: IoByRole, usage: Usage, counted: int) -> bool:
+    """Whether calls that mawl did not time may have waited: io_uring, asynchronous I/O, a seccomp filter, or
+    programs that were not counted.  A job that moved next to nothing waited for no device."""
+    roles = sum_of(io[role] for role in ROLES)
+    submitted = roles.submitted_read_bytes + roles.submitted_written_bytes
+    kernel = (usage.application_read_bytes or 0) + (usage.application_written_bytes or 0)
+    if count.images == 0:  # mapped files are not in the kernel's sum
+        kernel = max(kernel, (usage.own_read_bytes or 0) + (usage.charged_written_bytes or 0))
+    unseen = max(kernel - counted, 0) + submitted
+    loaded = max(UNSEEN_BYTES, count.images * LOADED_BYTES)
+    return bool(count.io_uring_setups or count.silenced) or (
+        unseen > loaded and unseen > UNSEEN_WAITS_RATIO * max(kernel, unseen)
+    )
 
 
 def _remark(count: JobCount, io: IoByRole, usage: Usage, counted: int) -> str | None:

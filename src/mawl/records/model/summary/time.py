@@ -203,19 +203,22 @@ class CpuAccount(msgspec.Struct, kw_only=True):
 class Blocked(msgspec.Struct, kw_only=True):
     """Time blocked by role."""
 
-    data: Annotated[Number | None, seconds("Blocked in I/O of data{whose}.", WAITS)]
-    work: Annotated[Number | None, seconds("Blocked in I/O of work{whose}.", WAITS)]
-    util: Annotated[Number | None, seconds("Blocked in I/O of util{whose}.", WAITS)]
-    other: Annotated[Number | None, seconds("Blocked in anything else{whose}.", WAITS)]
+    data: Annotated[Number | None, seconds("Blocked in I/O of data.", WAITS)]
+    work: Annotated[Number | None, seconds("Blocked in I/O of work.", WAITS)]
+    util: Annotated[Number | None, seconds("Blocked in I/O of util.", WAITS)]
+    other: Annotated[Number | None, seconds("Blocked in anything else.", WAITS)]
 
 
-class KnownWait(msgspec.Struct, kw_only=True):
-    """The waits of the jobs whose whole time is known by state."""
+class TimeShares(msgspec.Struct, kw_only=True):
+    """What the jobs that count did, as shares of their real time; with ``unknown_ratio`` they add up to 1."""
 
-    jobs: Annotated[int, count("The jobs that these sums hold.", WAITS)]
-    on_cpu_seconds: Annotated[Number | None, seconds("On a CPU, of these jobs.", WAITS)]
-    run_queue_seconds: Annotated[Number | None, seconds("Waiting for a CPU, of these jobs.", WAITS)]
-    blocked_seconds: Annotated[Blocked, words(whose=", of these jobs")]
+    on_cpu_ratio: Annotated[Number | None, share("Share of the jobs' real time on a CPU.", WAITS)]
+    run_queue_ratio: Annotated[Number | None, share("Share of it waiting for a CPU.", WAITS)]
+    data_ratio: Annotated[Number | None, share("Share of it blocked in I/O of data.", WAITS)]
+    work_ratio: Annotated[Number | None, share("Share of it blocked in I/O of work.", WAITS)]
+    util_ratio: Annotated[Number | None, share("Share of it blocked in I/O of util.", WAITS)]
+    other_ratio: Annotated[Number | None, share("Share of it blocked in anything else.", WAITS)]
+    unknown_ratio: Annotated[Number, share("Share of it of which mawl does not know what jobs did.", WAITS)]
 
 
 class Wait(msgspec.Struct, kw_only=True):
@@ -223,7 +226,7 @@ class Wait(msgspec.Struct, kw_only=True):
 
     on_cpu_seconds: Annotated[Number | None, seconds("On a CPU.", WAITS)]
     run_queue_seconds: Annotated[Number | None, seconds("Waiting for a CPU.", WAITS)]
-    blocked_seconds: Annotated[Blocked, words(whose="")]
+    blocked_seconds: Blocked
     blocked_at_most_seconds: Annotated[
         Number | None,
         seconds(
@@ -232,9 +235,13 @@ class Wait(msgspec.Struct, kw_only=True):
             WAITS,
         ),
     ]
-    known: Annotated[
-        KnownWait | None,
-        block("The sums over the jobs that count and whose whole time is known by state.", WAITS),
+    shares: Annotated[
+        TimeShares | None,
+        block(
+            "Shares of the real time of the jobs that count.",
+            WAITS,
+            absent="no job that counts has real time",
+        ),
     ]
 
 

@@ -16,6 +16,10 @@ class JobsBlocked(msgspec.Struct, kw_only=True):
     work: Annotated[Number | None, share("Mean number of jobs blocked in I/O of work.", WINDOWS)]
     util: Annotated[Number | None, share("Mean number of jobs blocked in I/O of util.", WINDOWS)]
     other: Annotated[Number | None, share("Mean number of jobs blocked elsewhere.", WINDOWS)]
+    unknown: Annotated[
+        Number | None,
+        share("Mean number of jobs that slept, of which mawl did not see all I/O.", WINDOWS),
+    ]
 
 
 class WindowRoleLatency(msgspec.Struct, kw_only=True):

@@ -9,7 +9,7 @@ from bokeh.plotting import figure
 
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.charts.frame import WAYS, Chart, Form, Key, Sources, latency_ticks, time_figure
-from mawl.reports.html.charts.sessions import STATES
+from mawl.reports.html.charts.sessions import NOT_KNOWN, STATES
 from mawl.reports.html.colours import light
 
 
@@ -31,6 +31,7 @@ JOBS = keyed(
         "jobs_on_cpu": Key(*STATES["on_cpu_seconds"]),
         "jobs_in_run_queue": Key(*STATES["run_queue_seconds"]),
         **{f"jobs_blocked_{place}": Key(*STATES[f"blocked_{place}_seconds"]) for place in (*ROLES, "other")},
+        "jobs_blocked_unknown": Key(NOT_KNOWN, "other", "hatched"),
     }
 )
 MEMORIES = keyed(

@@ -24,7 +24,7 @@ from mawl.records.model.role_io import FILE_ROLES
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.judgement import SignatureFigure
 from mawl.records.store import Run
-from mawl.reports.html.charts.sessions import STATES
+from mawl.reports.html.charts.sessions import NOT_KNOWN, STATES
 from mawl.reports.html.figures import (
     Cell,
     ShownFigures,
@@ -39,7 +39,7 @@ from mawl.reports.html.figures import (
 from mawl.reports.html.sections.verdict import keys
 from mawl.reports.html.templating import fill
 from mawl.reports.layout import Form, figure, format_count
-from mawl.reports.paragraphs import FORMS, known_waits, memory_in_waits, range_of, standing
+from mawl.reports.paragraphs import FORMS, WAIT_NAMES, memory_in_waits, range_of, standing
 from mawl.reports.run_tables.storage import active_devices
 
 MOST_DEVICES = 3
@@ -238,47 +238,28 @@ class TimeShare(NamedTuple):
     colour: str
     share: float
     percent: str
-    seconds: Markup
+    seconds: str
 
 
 def spent(figures: ShownFigures) -> Markup:
-    """The bar with its legend; nothing where not every state is known."""
-    block, of_jobs = known_waits(figures.summary)
-    if block is None:
+    """The bar with its legend; nothing of an import, whose jobs' waits no file has."""
+    wait, real = figures.summary.wait, figures.summary.time.known.real_time_seconds
+    if wait is None or wait.shares is None or not real or figures.summary.kind == "imported":
         return Markup()
-    root = ("wait",) if block is figures.summary.wait else ("wait", "known")
-    found = []
-    for field, (words, colour) in STATES.items():
-        path = _path(field)
-        value = figures.value(*root, *path)
-        if value is None:
-            return Markup()
-        found.append((words, colour, value, (*root, *path)))
-    whole = sum(value for _, _, value, _ in found)
-    if whole <= 0:
-        return Markup()
+    named = [*STATES.values(), (NOT_KNOWN, "quiet")]
+    shares = {part: getattr(wait.shares, f"{part}_ratio") for part in WAIT_NAMES}
     parts = [
         TimeShare(
-            figures.term(words, ".".join(path)),
+            figures.term(name, f"wait.shares.{part}_ratio"),
             colour,
-            value / whole,
-            format_percent(value / whole),
-            figures.show(format_seconds, *path),
+            share,
+            format_percent(share),
+            format_seconds(share * real),
         )
-        for words, colour, value, path in found
+        for (part, share), (name, colour) in zip(shares.items(), named, strict=True)
+        if share is not None and (share or part != "unknown")
     ]
-    return fill(
-        "spent.html",
-        parts=parts,
-        of_jobs=of_jobs.rstrip(": "),
-        contained=memory_in_waits(figures.summary),
-    )
-
-
-def _path(field: str) -> tuple[str, ...]:
-    if field.startswith("blocked_"):
-        return ("blocked_seconds", field.removeprefix("blocked_").removesuffix("_seconds"))
-    return (field,)
+    return fill("spent.html", parts=parts, contained=memory_in_waits(figures.summary))
 
 
 BULLET_WIDTH = 100.0
