@@ -229,13 +229,11 @@ def parts_of(job: JobRecord) -> dict[str, float]:
     return {name: min(value, value * real / whole) for name, value in found.items()} if whole else found
 
 
-def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares | None:
-    """What jobs did as shares of their real time; None without any.  A share that is known of no job is None;
+def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares:
+    """What jobs did as shares of their real time.  A share that is known of no job is None;
     of what is known of some, the rest is ``unknown``."""
     real = sum(job.usage.real_time_seconds or 0.0 for job in jobs)
-    if not real:
-        return None
-    parts = [parts_of(job) for job in jobs]
+    parts = [parts_of(job) for job in jobs] if real else []
     shares = {
         name: sum(one.get(name, 0.0) for one in parts) / real if any(name in one for one in parts) else None
         for name in PARTS

@@ -122,7 +122,7 @@ def memory_in_waits(summary: Summary) -> str:
 def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
     block = summary.wait
-    if block is None or block.shares is None:
+    if block is None:
         return []
     if summary.kind == "imported":
         return labelled("waits", bounded_waits(block), width)

@@ -380,7 +380,7 @@ def _head_line(name: str, text: str, style: Style) -> list[str]:
 def _waits(summary: Summary, style: Style) -> list[str]:
     """Shares of the jobs' time, in one line; nothing where waits were not measured."""
     wait = summary.wait
-    if wait is None or wait.shares is None:
+    if wait is None:
         return []
     if summary.kind == "imported":
         return _head_line("waits", bounded_waits(wait), style)

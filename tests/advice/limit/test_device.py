@@ -123,3 +123,26 @@ def test_a_bond_and_its_members_count_once() -> None:
     windows: list[Moment] = reading.active
     assert {round(one.network_bytes_per_second or 0.0) for one in windows} == {300_000_000}
     assert plain(verdict.limit_of(reading, {}))["headroom"]["network_ratio"] == pytest.approx(0.8)
+
+
+SLEPT: dict[str, Rate] = {"jobs.on_cpu_seconds": 0.1, "jobs.run_queue_seconds": 0.0}
+
+
+def test_jobs_whose_io_mawl_did_not_see_wait_for_storage_only_at_a_cap() -> None:
+    """Four static readers at a cap of 40 MB/s once had the limit "no shared resource", and no loss."""
+    at_cap = capped_run(CAP, waits=SLEPT, unseen=4).limit
+    assert at_cap is not None and (at_cap.verdict, at_cap.role, at_cap.device) == ("storage", "work", "sdb")
+    assert at_cap.losses.storage == pytest.approx(0.975)
+    assert "moved what its control group allows" in at_cap.evidence[0].sentence
+    below = capped_run(0.5 * CAP, waits=SLEPT, unseen=4)
+    assert below.limit is None
+    assert below.missing["limit"] == "mawl did not see what 4 jobs waited for: static (and in 3 more jobs)"
+    assert below.windows[0].jobs_blocked.unknown == pytest.approx(3.9)
+
+
+def test_unseen_jobs_that_cannot_change_the_name_leave_it() -> None:
+    waits: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "jobs.run_queue_seconds": 2.7}
+    found = capped_run(0.5 * CAP, waits=waits, unseen=1)
+    assert found.limit is not None and found.limit.verdict == "cpu"
+    assert found.limit.losses.storage is None, "the time of the unseen job may be storage's"
+    assert "mawl did not see" in found.missing["limit.losses.storage"]

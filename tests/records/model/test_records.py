@@ -126,3 +126,12 @@ def test_between_two_looks_only_what_was_gained_counts() -> None:
     first, later = spent(1.0, 0.0, {}), spent(1.25, 0.25, {"util": 0.25})
     share = between(Look(at=5.0, first=first, tree=first), Look(at=6.0, first=later, tree=later))
     assert (share.first["on_cpu"], share.first["util"]) == (0.25, 0.25)
+
+
+def test_a_first_thread_that_sleeps_on_a_timer_may_wait_for_nobody() -> None:
+    """A helper that spins while the first thread sleeps for 10 s once made "limit cpu 100 %"."""
+    nothing, spins = spent(0.0, 0.0, {}), spent(6.0, 4.0, {})
+    for on_timer, least in ((False, 4.0), (True, 0.0)):
+        before = Look(at=0.0, first=nothing, tree=nothing)
+        found = between(before, Look(at=10.0, first=nothing, tree=spins, first_sleeps_on_timer=on_timer))
+        assert found.bounds["run_queue"] == pytest.approx((least, 4.0))

@@ -172,13 +172,22 @@ def test_a_run_has_a_next_step_until_it_counts_and_one_that_acts_on_its_answer(
     assert text.endswith(f"Next: {shown}")
 
 
-def test_the_bar_has_the_shares_of_the_jobs_time_and_is_left_out_where_one_is_not_known() -> None:
-    blocked = {"data": 0.0, "work": 30.0, "util": 0.0, "other": 10.0}
-    known = {"on_cpu_seconds": 40.0, "run_queue_seconds": 20.0, "blocked_seconds": blocked}
-    html = str(spent(ShownFigures(partly({"wait": known}))))
+def test_the_bar_has_the_shares_of_the_jobs_real_time_and_what_is_not_known() -> None:
+    parts = {
+        "on_cpu": 0.4,
+        "run_queue": 0.2,
+        "data": None,
+        "work": 0.3,
+        "util": 0.0,
+        "other": 0.0,
+        "unknown": 0.1,
+    }
+    shares = {f"{part}_ratio": share for part, share in parts.items()}
+    of = {"kind": "measured", "wait": {"shares": shares}, "time": {"known": {"real_time_seconds": 50.0}}}
+    html = str(spent(ShownFigures(partly(of | {"limit": None}))))
     text = " ".join(" ".join(Reading(html).words).split())
-    for part in ("on a processor 40 %", "waiting for a processor 20 %", "blocked in work 30 %"):
+    for part in ("on a processor 40 %", "blocked in work 30 % 15.0 s", "not known 10 %"):
         assert part in text
     assert html.count("flex-grow") == 4 and "flex-grow: 0.3" in html
-    assert not spent(ShownFigures(partly({"wait": known | {"run_queue_seconds": None}})))
-    assert not spent(ShownFigures(partly({"wait": None})))
+    assert "blocked in data" not in text
+    assert not spent(ShownFigures(partly(of | {"wait": None})))

@@ -141,7 +141,12 @@ def test_what_could_not_be_counted_is_said(changes: dict[str, object], said: str
 
 def test_a_job_that_no_program_of_could_be_counted_has_no_split() -> None:
     own = own_io(
-        count(images=0), [], USAGE, run_delay_seconds=2.5, started_delay_seconds=0.0, first=(4.0, 2.5)
+        count(images=0, moved_bytes=(0, 0)),
+        [],
+        USAGE,
+        run_delay_seconds=2.5,
+        started_delay_seconds=0.0,
+        first=(4.0, 2.5),
     )
     assert own.io is None
     assert "static" in (own.io_remark or "")
@@ -161,3 +166,38 @@ def test_a_process_that_ended_before_its_job_was_killed_waited_once() -> None:
     # The last look saw 5 s: 3 s of a helper, which then ended and wrote them down, and 2 s of the killed one.
     killed = reaped(signal=9, exit_code=None, run_delay_seconds=2.0)
     assert run_delay_of(killed, count(run_delay_seconds=3.0), 5.0) == 5.0
+
+
+UNSEEN_IO = {"data": RoleIo(submitted_read_bytes=1_000_000)}
+
+
+@pytest.mark.parametrize(
+    ("changes", "seen"),
+    [
+        ({"images": 0, "moved_bytes": (0, 0)}, False),
+        ({"moved_bytes": (3_000_000, 30)}, False),
+        ({"io_uring_setups": 1}, False),
+        ({"silenced": 1}, False),
+        ({"io": UNSEEN_IO, "entries": {}}, False),
+        ({}, True),
+        ({"moved_bytes": (5_900_000, 1_000_030)}, True),
+    ],
+)
+def test_waits_by_role_are_not_known_where_calls_were_not_timed(
+    changes: dict[str, object], seen: bool
+) -> None:
+    usage = msgspec.structs.replace(USAGE, real_time_seconds=9.0)
+    own = own_io(
+        count(**changes), [], usage, run_delay_seconds=2.5, started_delay_seconds=0.0, first=(4.0, 2.5)
+    )
+    assert (own.waits.blocked_data_seconds is not None) == seen and own.waits.on_cpu_seconds is not None
+
+
+def test_a_job_that_moved_nothing_waited_for_no_device() -> None:
+    """A static program that sleeps: nothing of it is unseen."""
+    usage = Usage(
+        real_time_seconds=9.0, user_cpu_seconds=3.0, system_cpu_seconds=1.0, application_read_bytes=900
+    )
+    nothing = count(images=0, moved_bytes=(0, 0), io={}, first_waited_seconds={}, entries={})
+    own = own_io(nothing, [], usage, run_delay_seconds=2.5, started_delay_seconds=0.0, first=(4.0, 2.5))
+    assert (own.waits.blocked_data_seconds, own.waits.blocked_other_seconds) == (0.0, 2.5)

@@ -17,7 +17,7 @@ from mawl.advice.limit.resources import (
     unlimited_lines,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence
-from mawl.base.units import format_percent
+from mawl.base.units import counted_noun, format_percent
 from mawl.figures.missing import Missing
 from mawl.figures.view import RunView
 from mawl.figures.waits import is_unseen
@@ -40,7 +40,6 @@ SECOND_RATIO = value_of("limit.second_ratio")
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
 
-MOST_NAMES = 5
 NO_WAITS = "the samples do not say what the jobs waited for"
 TOO_SHORT = "the run was too short: its samples cover no window of the active phase"
 DO_NOT_ADD_UP = "the recorded waits do not add up to the jobs' time in any window"
@@ -111,9 +110,8 @@ def _why_unknown(reading: RunView) -> str:
     if reading.samples is None or not reading.active:
         return reading.why_not_drawn or TOO_SHORT
     if any(_unexplained(moment, reading) >= LEAST_LOSS_RATIO for moment in reading.active):
-        unseen = [job.job for job in reading.jobs if is_unseen(job)]
-        named = ", ".join(unseen[:MOST_NAMES]) + (" and others" if len(unseen) > MOST_NAMES else "")
-        return f"mawl did not see what {named} waited for: {'; '.join(reading.summary.io.unseen)}"
+        unseen = counted_noun(sum(map(is_unseen, reading.jobs)), "job")
+        return f"mawl did not see what {unseen} waited for: {'; '.join(reading.summary.io.unseen)}"
     if any(moment.jobs_blocked is not None for moment in reading.active):
         return OPEN_BOUNDS
     names = {name for node in reading.samples.nodes for name in reading.samples.names(node)}

@@ -235,14 +235,7 @@ class Wait(msgspec.Struct, kw_only=True):
             WAITS,
         ),
     ]
-    shares: Annotated[
-        TimeShares | None,
-        block(
-            "Shares of the real time of the jobs that count.",
-            WAITS,
-            absent="no job that counts has real time",
-        ),
-    ]
+    shares: TimeShares
 
 
 class Recorded(msgspec.Struct, kw_only=True):

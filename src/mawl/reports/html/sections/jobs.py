@@ -244,7 +244,7 @@ class TimeShare(NamedTuple):
 def spent(figures: ShownFigures) -> Markup:
     """The bar with its legend; nothing of an import, whose jobs' waits no file has."""
     wait, real = figures.summary.wait, figures.summary.time.known.real_time_seconds
-    if wait is None or wait.shares is None or not real or figures.summary.kind == "imported":
+    if wait is None or not real or figures.summary.kind == "imported":
         return Markup()
     named = [*STATES.values(), (NOT_KNOWN, "quiet")]
     shares = {part: getattr(wait.shares, f"{part}_ratio") for part in WAIT_NAMES}
