@@ -185,7 +185,7 @@ def _are_waits_unseen(count: JobCount, io: IoByRole, usage: Usage, counted: int)
     roles = sum_of(io[role] for role in ROLES)
     submitted = roles.submitted_read_bytes + roles.submitted_written_bytes
     kernel = (usage.application_read_bytes or 0) + (usage.application_written_bytes or 0)
-    if count.images == 0:  # mapped files are not in the kernel's sum
+    if count.images == 0 or roles.mapped_bytes:  # which no call moves
         kernel = max(kernel, (usage.own_read_bytes or 0) + (usage.charged_written_bytes or 0))
     unseen = max(kernel - counted, 0) + submitted
     loaded = max(UNSEEN_BYTES, count.images * LOADED_BYTES)
