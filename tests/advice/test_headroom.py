@@ -105,6 +105,10 @@ def test_memory_is_held_against_the_limit_in_force() -> None:
     block, _ = left(run_of(rates, nodes=[limited]))
     assert block["memory_ratio"] == pytest.approx(0.25)
     assert "memory limit 1.00 GiB" in block["memory_source"]
+    filled = rates | {"group.memory_bytes": 0.9 * GIB, "host.memory_free_bytes": 6.0 * GIB}
+    for node_, share in ((node, 0.25), (limited, 0.1)):
+        counted = plain(headroom_of(run_of(filled, nodes=[node_]), {}, "cpu", None, "memory"))
+        assert counted["memory_ratio"] == pytest.approx(share)
     contained, _ = left(run_of(rates, settings={"container_memory_limit_bytes": 3 * GIB}))
     assert contained["memory_ratio"] == pytest.approx(0.75)
 

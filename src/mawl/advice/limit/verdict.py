@@ -12,6 +12,7 @@ from mawl.advice.limit.resources import (
     MEMORY_RULE,
     NETWORK_RULE,
     STORAGE_RULE,
+    capped_lines,
     caps_near,
     costliest_role,
     unlimited_lines,
@@ -66,7 +67,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         for name in (*(rule.resource for rule in RULES), "none")
     }
     losses = {rule.resource: _mean_loss(rule, reading) for rule in RULES}
-    verdict = named(shares)
+    verdict, next_one = named(shares), second(named(shares), losses)
     role, device = None, None
     peaks: dict[str, float | None] = {}
     if verdict == "storage":
@@ -86,8 +87,8 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         shares=Shares(**shares),
         losses=Losses(**losses),
         told_ratio=seconds / active,
-        second=second(verdict, losses),
-        headroom=headroom_of(reading, missing),
+        second=next_one,
+        headroom=headroom_of(reading, missing, verdict, role, next_one),
         evidence=_evidence(verdict, shares, losses, reading),
         caps_reached=caps_near(reading, role) if role is not None else [],
     )
@@ -142,7 +143,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         losses=Losses(**{rule.resource: losses.get(rule.resource) for rule in RULES}),
         told_ratio=seconds / active,
         second=None,
-        headroom=headroom_of(reading, missing),
+        headroom=headroom_of(reading, missing, verdict),
         evidence=imports.evidence_of(windows, verdict),
         caps_reached=[],
     )
@@ -202,7 +203,7 @@ def _evidence(
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]
     if not chosen:
         chosen = [max(RULES, key=lambda rule: losses[rule.resource])]
-    found = [line for rule in chosen for line in rule.evidence(reading)]
+    found = [line for rule in chosen for line in rule.evidence(reading)] + capped_lines(reading)
     if verdict == "none":
         found = [*unlimited_lines(reading), *found]
     lines = {line.sentence: line.kind for line in found}
