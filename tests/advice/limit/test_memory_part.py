@@ -56,7 +56,7 @@ def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() ->
 
 
 NONE = CacheFacts(mode="none", input_bytes=0)
-FEW = by_role() | {"work": role_io(1_000_000_000, 0)}
+FEW = by_role() | {"work": role_io(500_000_000, 0)}
 
 
 @pytest.mark.parametrize(

@@ -109,7 +109,7 @@ def rereads_are_own(reading: RunView) -> bool:
     """Whether what the whole machine read again can be the jobs' (docs/design/verdict.md, Rereads).
 
     It cannot where the page cache is not used, where memory was free all the time, where others competed, or
-    where the jobs read less of temporary files through the page cache than was read again.
+    where they read less than half of it as temporary files through the page cache (the kernel reads more).
     """
     facts, io = reading.facts, reading.summary.io
     roles = [io.by_role[role] for role in ROLES_OF_TEMPORARY_FILES] if io.by_role else []
@@ -118,7 +118,11 @@ def rereads_are_own(reading: RunView) -> bool:
     samples, windows = reading.over_time
     (again,) = rates(samples, ["host.cache_reread_bytes"], (windows.edges[0], windows.edges[-1]))
     asked = sum(role.read_bytes or 0 for role in roles) - (io.direct.read_bytes or 0)
-    if again is None or again * (windows.edges[-1] - windows.edges[0]) > asked or memory_was_free(reading):
+    if (
+        again is None
+        or again * (windows.edges[-1] - windows.edges[0]) > 2 * asked
+        or memory_was_free(reading)
+    ):
         return False
     return (foreign_cpu_ratio(reading) or 0.0) <= MOST_FOREIGN_RATIO and foreign_bytes(
         reading.summary
