@@ -67,7 +67,7 @@ def guideline_of(
         if others:
             shown = None
         elif shown is None:
-            why = why_no_devices(reading.facts) or reading.device.reason
+            why = reading.device.reason or why_no_devices(reading.facts)
             why = why or (NO_SAMPLES if cores_of(reading.facts)[0] else cores_of(reading.facts)[1])
         elif role is None:
             why = _why_not_judged(limit, probe)
@@ -108,8 +108,8 @@ def _moved_rates(reading: RunView, roles: Sequence[Role]) -> list[FileSystemRate
 
 
 def _file_system(volume: VolumeFacts) -> str:
-    on = f" on {', '.join(volume.devices)}" if volume.devices else ""
-    return f"{volume.file_system or 'file system'}{on}"
+    """Its type and its devices, as far as they are known: ``ext4 on sdb``."""
+    return " on ".join(filter(None, (volume.file_system, ", ".join(volume.devices)))) or volume.role
 
 
 def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
