@@ -53,7 +53,7 @@ def guideline_of(
     and not judged.  A run has none where others moved more than a tenth of its bytes (``foreign_bytes_at``).
     """
     role = limit.role if limit is not None and limit.verdict == "storage" else None
-    rates = _probed_rates(probe, reading.facts, bounds)
+    rates = _probed_rates(probe, reading.facts, role, bounds)
     shown = min(rates, default=None)
     standing: Standing | None = None
     basis: Literal["probe", "run"] | None = None
@@ -178,11 +178,17 @@ def probe_guidelines(probe: Probe, bounds: AnswerBounds) -> dict[str, TargetGuid
     return {target.name: _target_guideline(target, probe, bounds) for target in probe.targets}
 
 
-def _probed_rates(probe: Probe | None, facts: RunFacts, bounds: AnswerBounds) -> list[FileSystemRate]:
-    """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
+def _probed_rates(
+    probe: Probe | None, facts: RunFacts, role: Role | None, bounds: AnswerBounds
+) -> list[FileSystemRate]:
+    """The lower rate per core of each target that holds a role; empty where one cannot be judged.
+
+    A target of several roles is named by ``role``, else by the first of them.
+    """
     if probe is None:
         return []
-    used = {target.name: volume for volume in facts.volumes for target in targets_of(volume, probe.targets)}
+    volumes = sorted(facts.volumes[::-1], key=lambda volume: volume.role == role)
+    used = {target.name: volume for volume in volumes for target in targets_of(volume, probe.targets)}
     lowest = {name: one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used}
     known = [
         FileSystemRate(rate, used[name].role, _file_system(used[name]))

@@ -95,6 +95,14 @@ def test_a_role_without_waits_is_not_held_by_its_cap() -> None:
     assert lines(capped_run(CAP, waits={})) == []
 
 
+def test_a_cap_is_evidence_also_where_another_resource_limited() -> None:
+    waits = {"jobs.on_cpu_seconds": 1.0, "jobs.run_queue_seconds": 2.0, "role.work.waited_seconds": 1.0}
+    summary = capped_run(CAP, waits=waits)
+    assert summary.limit is not None and summary.limit.verdict == "cpu"
+    assert len(lines(summary)) == 1
+    assert (summary.limit.headroom.cpu_ratio, summary.limit.headroom.storage_ratio) == (0.0, 0.0)
+
+
 def test_reports_list_the_cap_of_the_role() -> None:
     assert cap_sentence(capped_run(CAP)) == "work writes at most 40.0 MB/s at sdb"
 

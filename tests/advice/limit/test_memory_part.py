@@ -13,7 +13,7 @@ from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import CacheFacts
 from tests.fakes.measured_run import Rate, reading_of
-from tests.fakes.stored_run import by_role, job, role_io
+from tests.fakes.stored_run import by_role, facts, job, role_io, usage
 from tests.fakes.views import plain
 
 GIB = 2**30
@@ -55,6 +55,7 @@ def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() ->
     assert "90.0 MB/s were read again" in told and "1.00 GiB more memory would have kept it" in told
 
 
+UNLIMITED = msgspec.structs.replace(facts().nodes[0], memory_bytes=GIB)
 NONE = CacheFacts(mode="none", input_bytes=0)
 FEW = by_role() | {"work": role_io(500_000_000, 0)}
 
@@ -64,25 +65,34 @@ FEW = by_role() | {"work": role_io(500_000_000, 0)}
     [
         ({}, {"cache": NONE}, {}),
         ({"group.memory_bytes": 0.85 * GIB}, {}, {}),
-        ({"host.cpu_user_seconds": 2.0}, {}, {}),
+        ({"host.cpu_user_seconds": 2.0}, {"nodes": [UNLIMITED]}, {}),
+        ({"device.sda.read_bytes": 120e6}, {}, {"usage": usage(59.5, 15.0, 100)}),
         ({}, {}, {"io": FEW}),
         ({}, {}, {"direct_read_bytes": 1_500_000_000}),
     ],
-    ids=["cache none", "memory was free", "others competed", "the jobs read less", "their reads were direct"],
+    ids=[
+        "cache none",
+        "memory was free",
+        "others used processors",
+        "others read",
+        "the jobs read less",
+        "their reads were direct",
+    ],
 )
 def test_rereads_that_cannot_be_the_jobs_are_no_evidence(
     rates: dict[str, Rate], of_run: dict[str, Any], of_jobs: dict[str, Any]
 ) -> None:
     found = reading(rates)
-    facts = msgspec.structs.replace(found.facts, **of_run)
+    of = msgspec.structs.replace(found.facts, **of_run)
     jobs = [msgspec.structs.replace(one, **of_jobs) for one in found.jobs]
-    block = limit(RunView(facts, jobs, found.samples))
+    block = limit(RunView(of, jobs, found.samples))
     assert (block["verdict"], block["losses"]["memory"]) == ("storage", 0.0)
     assert not any("read again" in line["sentence"] for line in block["evidence"])
 
 
 def test_memory_that_the_page_cache_filled_was_not_free() -> None:
-    block = limit(reading({"group.memory_bytes": 0.95 * GIB}))
+    """Others that use processors cannot make a group give up pages."""
+    block = limit(reading({"group.memory_bytes": 0.95 * GIB, "host.cpu_user_seconds": 2.0}))
     assert (block["verdict"], block["headroom"]["memory_ratio"]) == ("memory", 0.0)
 
 

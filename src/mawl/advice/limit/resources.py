@@ -124,9 +124,11 @@ def rereads_are_own(reading: RunView) -> bool:
         or memory_was_free(reading)
     ):
         return False
-    return (foreign_cpu_ratio(reading) or 0.0) <= MOST_FOREIGN_RATIO and foreign_bytes(
-        reading.summary
-    ) is None
+    limited = all(
+        node.memory_limit_bytes for node in facts.machines()
+    )  # others do not evict pages of a group
+    others = 0.0 if limited else foreign_cpu_ratio(reading) or 0.0
+    return others <= MOST_FOREIGN_RATIO and foreign_bytes(reading.summary) is None
 
 
 def memory_was_free(reading: RunView) -> bool:
@@ -323,10 +325,9 @@ def costliest_role(reading: RunView, windows: list[Moment]) -> tuple[Role | None
 
 
 def caps_near(reading: RunView, role: Role) -> list[ReachedCap]:
-    """The caps of control groups that a role came near while jobs waited for it."""
-    return caps_reached(
-        reading, role, [(role_losses(moment, reading) or {}).get(role) for moment in reading.active]
-    )
+    """The caps of control groups that a role came near while jobs waited for it, memory's part among it."""
+    blocked = [one.share(one.jobs_blocked[role]) if one.jobs_blocked else None for one in reading.active]
+    return caps_reached(reading, role, blocked)
 
 
 def capped_lines(reading: RunView) -> list[RuleEvidence]:
