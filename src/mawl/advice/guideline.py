@@ -187,7 +187,7 @@ def _probed_rates(
     """
     if probe is None:
         return []
-    volumes = sorted(facts.volumes[::-1], key=lambda volume: volume.role == role)
+    volumes = sorted(facts.volumes, key=lambda one: (one.role == role, -ROLES.index(one.role)))
     used = {target.name: volume for volume in volumes for target in targets_of(volume, probe.targets)}
     lowest = {name: one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used}
     known = [
