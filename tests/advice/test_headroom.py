@@ -148,7 +148,7 @@ def test_an_auditor_finds_the_same_in_the_tables(tmp_path: Path, rate: float | N
             volume["caps"] = [cap | {"bytes_per_second": round(rate * float(numpy.nanmax(written)))}]
         (folder / "run.json").write_text(json.dumps(tables.facts))
     summary = plain(judged(StoredView(open_run(folder))))
-    found = headroom(tables, course_of(tables), summary["limit"]["verdict"])
+    found = headroom(tables, course_of(tables), summary["limit"])
     assert len(found) == 3
     assert {name: of(summary, name) for name in found} == pytest.approx(found)
     lines = [line["sentence"] for line in summary["limit"]["evidence"]]

@@ -56,7 +56,7 @@ def compare(summary: Any, folder: Path, fewest: int = 120) -> None:
     second, wrong = {**figures(folder), **host_figures(folder), **slowdowns(folder)}, {}
     tables = Folder(folder)
     if (limit := summary["limit"]) is not None and summary["kind"] == "measured":
-        second |= headroom(tables, course_of(tables), limit["verdict"])
+        second |= headroom(tables, course_of(tables), limit)
         lines = [line["sentence"] for line in limit["evidence"]]
         for sentence, (quoted, again) in evidence(tables, course_of(tables), lines).items():
             assert quoted == pytest.approx(again, rel=0.006, abs=0.0051), sentence

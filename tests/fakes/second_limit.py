@@ -19,7 +19,7 @@ NEAR, ABOVE = 0.95, 1.1
 """From this share of a cap on nothing is left of it; a device that moves so many times a cap is not held."""
 
 
-def headroom(folder: Folder, course: Course, verdict: str) -> Figures:
+def headroom(folder: Folder, course: Course, limit: Any) -> Figures:
     """Over the active phase: processors, storage by caps and busy time, memory; 0 of what limited the run."""
     phase = numpy.array([course.start, course.turn])
     spent = {name: folder.rate([f"host.cpu_{name}_seconds"], phase)[0] for name in (*BUSY, *LEFT, "steal")}
@@ -29,9 +29,9 @@ def headroom(folder: Folder, course: Course, verdict: str) -> Figures:
         found["storage"] = 1 - max(
             share for volume in volumes for share in _used(folder, course, volume, phase)
         )
-    found["memory"] = _memory(folder, course)
+    found["memory"] = _memory(folder, course, cached=limit["second"] == "memory")
     return {
-        f"limit.headroom.{name}_ratio": 0.0 if name == verdict else value
+        f"limit.headroom.{name}_ratio": 0.0 if name == limit["verdict"] else value
         for name, value in found.items()
         if value == value
     }
@@ -56,10 +56,13 @@ def _used(folder: Folder, course: Course, volume: Any, phase: Column) -> list[fl
     return found
 
 
-def _memory(folder: Folder, course: Course) -> float:
+def _memory(folder: Folder, course: Course, *, cached: bool) -> float:
     (node,) = (one for one in folder.facts["nodes"] if not one.get("same_machine_as"))
     limit = node.get("memory_limit_bytes")
-    values = _means(folder, "jobs_resident_bytes" if limit else "host.memory_available_bytes", course.active)
+    held, free = (
+        ("group.memory", "host.memory_free") if cached else ("jobs_resident", "host.memory_available")
+    )
+    values = _means(folder, f"{held if limit else free}_bytes", course.active)
     if limit:
         return 1 - float(numpy.nanmax(values) / limit)
     return float(numpy.nanmin(values) / node["memory_bytes"])
