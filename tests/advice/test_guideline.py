@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from mawl.advice.bounds import AnswerBounds
-from mawl.advice.guideline import probe_guidelines
+from mawl.advice.guideline import guideline_of, probe_guidelines
 from mawl.records.model.probe import ProbeTest
+from tests.fakes.measured_run import reading_of
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
+from tests.fakes.stored_run import ON_SDA, facts
 from tests.fakes.views import plain
 
 
@@ -40,6 +43,20 @@ def test_the_lower_of_both_stands_between_the_bounds(
 ) -> None:
     found = judged(probe_test("read", read), probe_test("write", write))
     assert (found["standing"], found["met"]) == (standing, met)
+
+
+@pytest.mark.parametrize(("work", "role"), [(90.0, "work"), (900.0, "data")])
+def test_of_a_run_with_a_probe_the_lowest_target_is_named(work: float, role: str) -> None:
+    tests = {"sda": 400.0, "sdb": work}
+    targets = [
+        target(disk, [probe_test(way, rate) for way in ("read", "write")], devices=[disk])
+        for disk, rate in tests.items()
+    ]
+    volumes = [replace(one, devices=["sdb" if one.role == "work" else "sda"]) for one in ON_SDA]
+    view = reading_of(of=facts(volumes=volumes))
+    found = guideline_of(view, None, probe(*targets), AnswerBounds(), {})
+    assert (found.basis, found.role) == ("probe", role)
+    assert found.bytes_per_second_per_core == min(tests.values()) * MB / 2
 
 
 def test_other_bounds_are_the_runs() -> None:

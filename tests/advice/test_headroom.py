@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import msgspec
+import numpy
 import pytest
 
 from mawl.advice.headroom import headroom_of
-from mawl.figures.view import RunView
+from mawl.advice.judge import judged
+from mawl.figures.view import RunView, StoredView
 from mawl.records.model.node import Port
 from mawl.records.model.summary.io import Foreign
+from mawl.records.store import open_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
+from tests.fakes.second_comparison import of
+from tests.fakes.second_formula import Folder, course_of
+from tests.fakes.second_limit import evidence, headroom
 from tests.fakes.stored_run import facts
+from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import partly, plain
 
 GIB = 2**30
@@ -105,6 +114,10 @@ def test_memory_is_held_against_the_limit_in_force() -> None:
     block, _ = left(run_of(rates, nodes=[limited]))
     assert block["memory_ratio"] == pytest.approx(0.25)
     assert "memory limit 1.00 GiB" in block["memory_source"]
+    filled = rates | {"group.memory_bytes": 0.9 * GIB, "host.memory_free_bytes": 6.0 * GIB}
+    for node_, share in ((node, 0.25), (limited, 0.1)):
+        counted = plain(headroom_of(run_of(filled, nodes=[node_]), {}, "cpu", None, "memory"))
+        assert counted["memory_ratio"] == pytest.approx(share)
     contained, _ = left(run_of(rates, settings={"container_memory_limit_bytes": 3 * GIB}))
     assert contained["memory_ratio"] == pytest.approx(0.75)
 
@@ -120,3 +133,26 @@ def test_a_network_has_what_its_highest_window_left_of_its_speed() -> None:
     assert "eth0" in block["network_source"]
     _, missing = left(run_of(rates))
     assert missing["limit.headroom.network_ratio"] == "no interface or port reports its speed"
+
+
+@pytest.mark.parametrize("rate", [None, 0.5, 1.0, 4.0])
+def test_an_auditor_finds_the_same_in_the_tables(tmp_path: Path, rate: float | None) -> None:
+    """Caps at a part of what the devices wrote do not hold, at all of it nothing is left, at more a part."""
+    folder = write_synthetic_run(tmp_path / "run", jobs=20, nodes=1, seconds=300)
+    tables = Folder(folder)
+    if rate is not None:
+        for volume in tables.facts["volumes"]:
+            (disk,) = volume["devices"]
+            written = tables.rate([f"device.{disk}.written_bytes"], course_of(tables).active)
+            cap = {"device": disk, "direction": "write", "file": "/a", "carries": [disk]}
+            volume["caps"] = [cap | {"bytes_per_second": round(rate * float(numpy.nanmax(written)))}]
+        (folder / "run.json").write_text(json.dumps(tables.facts))
+    summary = plain(judged(StoredView(open_run(folder))))
+    found = headroom(tables, course_of(tables), summary["limit"])
+    assert len(found) == 3
+    assert {name: of(summary, name) for name in found} == pytest.approx(found)
+    lines = [line["sentence"] for line in summary["limit"]["evidence"]]
+    quoted = evidence(tables, course_of(tables), lines)
+    assert quoted and all(
+        said == pytest.approx(again, rel=0.006, abs=0.0051) for said, again in quoted.values()
+    )

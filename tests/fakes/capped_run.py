@@ -7,13 +7,15 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from mawl.advice.judge import judged
+from mawl.figures.view import RunView
 from mawl.records.model.node import Direction, IoCap
-from mawl.records.model.role_io import Waits
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import RoleIo, Waits
 from mawl.records.model.run import VolumeFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Role
-from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
-from tests.fakes.stored_run import facts
+from tests.fakes.measured_run import IDLE, WORKLOAD, Rate, reading_of, samples
+from tests.fakes.stored_run import by_role, facts, role_io
 
 CAP = 40_000_000
 WAITS: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "role.work.waited_seconds": 2.5}
@@ -21,16 +23,26 @@ WAITS: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "role.work.waited_seconds"
 DISKS: dict[Role, str] = {"data": "sda", "work": "sdb", "util": "sda"}
 
 
+def calls_of(record: JobRecord) -> RoleIo:
+    """All bytes of a job as calls in one role."""
+    own = record.usage
+    return role_io(own.own_read_bytes or 0, own.charged_written_bytes or 0)
+
+
 def capped_run(
     moved: Rate,
     direction: Direction = "write",
     figure: str = "written",
     waits: Mapping[str, Rate] = WAITS,
+    *,
+    elsewhere: Mapping[str, Rate] | None = None,
+    others: Mapping[str, Rate] | None = None,
     unseen: int = 0,
 ) -> Judged:
     """Judged: work is on sdb, which has a cap in one direction and moved so many bytes per second.
 
-    Of the four jobs as many are ``unseen`` as it says.
+    ``elsewhere`` is what the jobs moved at other devices; ``others`` what other programs moved, at a device
+    where the jobs moved nothing, or instead of them; of the four jobs as many are ``unseen`` as it says.
     """
     cap = IoCap(device="sdb", direction=direction, bytes_per_second=CAP, file="/groups/cap", carries=["sdb"])
     volumes = [
@@ -38,6 +50,7 @@ def capped_run(
             role=role,
             node="bench1",
             directory=f"/{role}",
+            file_system="ext4",
             devices=[disk],
             layers=[disk],
             disks=[disk],
@@ -48,8 +61,14 @@ def capped_run(
     ]
     devices = {f"device.{name}.{way}_bytes": 0.0 for name in ("sda", "sdb") for way in ("read", "written")}
     rates: dict[str, Rate] = {**waits, **devices, f"device.sdb.{figure}_bytes": moved}
+    rates |= elsewhere or {}
     of = facts(workload=WORKLOAD, outcome="completed", volumes=volumes)
-    jobs, own = four_jobs(60.0), Waits(on_cpu_seconds=1.0, run_queue_seconds=1.0)
-    for at in range(unseen):
-        jobs[at] = replace(jobs[at], io_remark="static", waits=own)
-    return judged(reading_of(rates, of=of, jobs=jobs))
+    alone = reading_of({**rates, **dict.fromkeys(others or {}, 0.0)}, of=of)
+    jobs = (
+        [replace(one, io=by_role() | {"work": calls_of(one)}) for one in alone.jobs] if others else alone.jobs
+    )
+    own = Waits(on_cpu_seconds=1.0, run_queue_seconds=1.0)
+    jobs = [
+        replace(one, io_remark="static", waits=own) if at < unseen else one for at, one in enumerate(jobs)
+    ]
+    return judged(RunView(of, jobs, samples(60, {**IDLE, **rates, **(others or {})})))

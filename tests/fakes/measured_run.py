@@ -21,7 +21,7 @@ Rate = float | Callable[[float], float]
 
 GAUGES = (
     *("jobs_running", "jobs_resident_bytes", "host.runnable", "host.memory_available_bytes"),
-    "host.frequency_hertz",
+    *("host.frequency_hertz", "host.memory_free_bytes", "group.memory_bytes"),
 )
 
 IDLE: dict[str, Rate] = {

@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from tests.fakes.second_formula import figures
+import pytest
+
+from tests.fakes.second_formula import Folder, course_of, figures
 from tests.fakes.second_host import host_figures
+from tests.fakes.second_limit import evidence, headroom
 from tests.fakes.second_slowdown import slowdowns
 
 BUCKET_RATIO = 1 / 16
@@ -51,10 +54,14 @@ def compare(summary: Any, folder: Path, fewest: int = 120) -> None:
     ``fewest`` of them are wanted at least.
     """
     second, wrong = {**figures(folder), **host_figures(folder), **slowdowns(folder)}, {}
-    if summary["limit"] is None:
-        second = {path: value for path, value in second.items() if not path.startswith("limit.")}
-    elif _withheld(summary, second):
-        assert of(summary, STORAGE_HEADROOM) is None and STORAGE_HEADROOM in summary["missing"]
+    tables = Folder(folder)
+    if (limit := summary["limit"]) is not None and summary["kind"] == "measured":
+        second |= headroom(tables, course_of(tables), limit)
+        lines = [line["sentence"] for line in limit["evidence"]]
+        for sentence, (quoted, again) in evidence(tables, course_of(tables), lines).items():
+            assert quoted == pytest.approx(again, rel=0.006, abs=0.0051), sentence
+    if limit is not None and _withheld(summary, second) and of(summary, STORAGE_HEADROOM) is None:
+        assert "other programs moved" in summary["missing"][STORAGE_HEADROOM]
         second.pop(STORAGE_HEADROOM, None)
     for path, value in second.items():
         ours = of(summary, path)

@@ -1,6 +1,6 @@
-"""Figures of the host, the programs and the headroom of a stored run once more, by NumPy without ``mawl``.
+"""Figures of the host and the programs of a stored run once more, by NumPy without ``mawl``.
 
-Written from docs/design/host.md, figures.md and verdict.md, not from the code that they check.  Figures that
+Written from docs/design/host.md and figures.md, not from the code that they check.  Figures that
 a run does not have are left out.
 """
 
@@ -29,7 +29,6 @@ def host_figures(path: Path) -> Figures:
         **_means(folder, course),
         **_processors(folder, course),
         **_devices(folder, course),
-        **_headroom(folder, course),
     }
 
 
@@ -126,23 +125,3 @@ def _devices(folder: Folder, course: Course) -> Figures:
 def _covered(folder: Folder, device: str, course: Course) -> float:
     edges: Column = numpy.array([course.start, course.end])
     return float(folder.covered(f"device.{device}.busy_seconds", edges)[0])
-
-
-def _headroom(folder: Folder, course: Course) -> Figures:
-    """Over the active phase: idle processors, the busiest device of a role, memory without a limit."""
-    active = Course(course.start, course.turn, course.turn, course.running, course.gaps)
-    gained = {name: _gained(folder, f"host.cpu_{name}_seconds", active) for name in CPU}
-    known = {name: value for name, value in gained.items() if value is not None}
-    found: Figures = {}
-    if len(known) == len(CPU):
-        found["limit.headroom.cpu_ratio"] = (known["idle"] + known["iowait"]) / sum(known.values())
-    devices = {device for volume in folder.facts["volumes"] for device in volume["devices"]}
-    busy = [
-        seconds / _covered(folder, device, active)
-        for device in devices
-        if (seconds := _gained(folder, f"device.{device}.busy_seconds", active)) is not None
-    ]
-    # Nodes on one machine: a volume whose device another node counts has none, and its role has no headroom.
-    if busy and all(volume["devices"] for volume in folder.facts["volumes"]):
-        found["limit.headroom.storage_ratio"] = 1 - max(busy)
-    return found

@@ -117,7 +117,7 @@ def _guideline(subject: str, summary: Judged) -> ConditionCheck:
     if block.met is None or rate is None:
         sentence = summary.missing["guideline.met"]
     else:
-        sentence = _rate_sentence(rate, block.warn_bytes_per_second_per_core)
+        sentence = _rate_sentence(rate, block.warn_bytes_per_second_per_core, block.place)
     return ConditionCheck(name="below-guideline", subject=subject, state=_state(block.met), sentence=sentence)
 
 
@@ -125,5 +125,5 @@ def _state(kept: bool | None) -> State:
     return "not known" if kept is None else "not met" if kept else "met"
 
 
-def _rate_sentence(rate: float, bound: float) -> str:
-    return f"the storage gives {format_rate(rate)} per core; the guideline is {format_rate(bound)}"
+def _rate_sentence(rate: float, bound: float, what: str = "the storage") -> str:
+    return f"{what} gives {format_rate(rate)} per core; the guideline is {format_rate(bound)}"

@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import statistics
+from collections.abc import Sequence
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
 from mawl.advice.bounds import AnswerBounds
-from mawl.advice.validity.host import foreign_bytes
+from mawl.advice.limit.evidence import flow_of
+from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import format_rate
 from mawl.figures.demand import by_streams, figures_of, targets_of, words_of
 from mawl.figures.missing import Missing
+from mawl.figures.throughput import NO_SAMPLES, cores_of, why_no_devices
 from mawl.figures.view import RunView
 from mawl.records.definitions import flag, rate, text
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
-from mawl.records.model.run import RunFacts
+from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.judgement import Guideline, Limit, Standing
+from mawl.records.spec.program_options import ROLES, Role
 
 PAGE = "docs/design/probe.md, The guideline"
-PER_CORE = "sustained_bytes_per_second_per_core"
+NAMES = ("bytes_per_second_per_core", "role", "file_system", "basis", "standing", "met")
 NOT_ASKED = (
     "the storage did not limit this run and was not probed, so the run's throughput is not what the storage "
     "can do (mawl probe)"
@@ -27,49 +32,84 @@ NOT_ITS_STORAGE = (
     "the storage did not limit this run, and no target of the probe holds one of its roles (same node, same "
     "devices, same size)"
 )
+NO_ROLE = "which role's file system limited the run is not known"
+
+
+class FileSystemRate(NamedTuple):
+    """What a file system gave, or can give, per core (bytes per second), and the role that it holds."""
+
+    per_core: float
+    role: Role
+    file_system: str
 
 
 def guideline_of(
     reading: RunView, limit: Limit | None, probe: Probe | None, bounds: AnswerBounds, missing: Missing
 ) -> Guideline:
-    """``guideline``: throughput per core beside the two bounds; it decides nothing.
+    """``guideline``: throughput per core of one file system beside the two bounds; it decides nothing.
 
-    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by a
-    run that its storage limited; the throughput of any other run is shown and not judged.  Where others moved
-    more than a tenth of the bytes (``foreign_bytes``) the run has none.
+    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by the
+    file system of the role that limited the run.  Of any other run the file system that moved most is shown
+    and not judged.  A run has none where others moved more than a tenth of its bytes (``foreign_bytes_at``).
     """
-    rates = _probed_rates(probe, reading.facts, bounds)
-    value: float | None = min(rates) if rates else getattr(reading.summary.io.device, PER_CORE)
+    role = limit.role if limit is not None and limit.verdict == "storage" else None
+    rates = _probed_rates(probe, reading.facts, role, bounds)
+    shown = min(rates, default=None)
     standing: Standing | None = None
     basis: Literal["probe", "run"] | None = None
-    if rates:
+    if shown is not None:
         basis = "probe"
     else:
-        others = foreign_bytes(reading.summary)
-        value = None if others else value
-        if limit is not None and limit.verdict == "storage":
+        moved = _moved_rates(reading, [role] if role else ROLES)
+        shown = max(moved, default=None)
+        others = foreign_bytes_at(reading, shown.role if shown else None)
+        why = others
+        if others:
+            shown = None
+        elif shown is None:
+            why = reading.device.reason or why_no_devices(reading.facts)
+            why = why or (NO_SAMPLES if cores_of(reading.facts)[0] else cores_of(reading.facts)[1])
+        elif role is None:
+            why = _why_not_judged(limit, probe)
+        elif len(moved) > 1:
+            why = f"{role} is on {len(moved)} file systems, and which of them limited the run is not known"
+        else:
             basis = "run"
-        why = others or _why_not_judged(probe)
-        missing |= {f"guideline.{name}": why for name in ("basis", "standing", "met")}
-    if value is None:
-        basis = None
-        reason = foreign_bytes(reading.summary) or reading.summary.missing[f"io.device.{PER_CORE}"]
-        missing |= {
-            f"guideline.{name}": reason for name in ("bytes_per_second_per_core", "basis", "standing", "met")
-        }
-    elif basis is not None:
-        standing = standing_of(value, bounds)
+        names = ["basis", "standing", "met"] if shown else NAMES
+        missing |= {f"guideline.{name}": why or "" for name in names if basis is None}
+    if basis is not None and shown is not None:
+        standing = standing_of(shown.per_core, bounds)
     missing["guideline.core_basis"] = "the nodes' cores are not known in one basis"
     bases = {node.core_basis for node in reading.facts.nodes}
     return Guideline(
-        bytes_per_second_per_core=value,
+        bytes_per_second_per_core=shown and shown.per_core,
         basis=basis,
+        role=shown and shown.role,
+        file_system=shown and shown.file_system,
         warn_bytes_per_second_per_core=bounds.warn_bytes_per_second_per_core,
         good_bytes_per_second_per_core=bounds.good_bytes_per_second_per_core,
         core_basis=bases.pop() if len(bases) == 1 else None,
         standing=standing,
         met=None if standing is None else standing != "below",
     )
+
+
+def _moved_rates(reading: RunView, roles: Sequence[Role]) -> list[FileSystemRate]:
+    """What each file system of these roles moved in its median window, per core; each once."""
+    cores, _ = cores_of(reading.facts)
+    found: dict[tuple[str, ...], FileSystemRate] = {}
+    for role in roles:
+        for volume in reading.volumes(role):
+            known = [rate for rate in flow_of(reading, volume.devices)["total"] if rate is not None]
+            if known and cores and tuple(volume.devices) not in found:
+                per_core = statistics.median(known) / cores
+                found[tuple(volume.devices)] = FileSystemRate(per_core, role, _file_system(volume))
+    return list(found.values())
+
+
+def _file_system(volume: VolumeFacts) -> str:
+    """Its type and its devices, as far as they are known: ``ext4 on sdb``."""
+    return " on ".join(filter(None, (volume.file_system, ", ".join(volume.devices)))) or volume.role
 
 
 def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
@@ -82,7 +122,7 @@ def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
         f"{format_rate(guideline.good_bytes_per_second_per_core)})"
     )
     source = {"probe": "a probe found", "run": "the storage gave", None: "the run moved"}[guideline.basis]
-    sentence = f"{source} {format_rate(value)} per {guideline.core_basis or 'core'}"
+    sentence = f"{source} {format_rate(value)} per {guideline.core_basis or 'core'} at {guideline.place}"
     if guideline.met is None:
         why = missing["guideline.met"]
         why = "use mawl probe" if why == NOT_ASKED else why
@@ -90,10 +130,10 @@ def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
     return f"{bounds}: {'met' if guideline.met else 'not met'}: {sentence}"
 
 
-def _why_not_judged(probe: Probe | None) -> str:
-    if probe is None:
-        return NOT_ASKED
-    return NOT_ITS_STORAGE
+def _why_not_judged(limit: Limit | None, probe: Probe | None) -> str:
+    if limit is not None and limit.verdict == "storage":
+        return NO_ROLE
+    return NOT_ASKED if probe is None else NOT_ITS_STORAGE
 
 
 def standing_of(bytes_per_second_per_core: float, bounds: AnswerBounds) -> Standing:
@@ -138,13 +178,23 @@ def probe_guidelines(probe: Probe, bounds: AnswerBounds) -> dict[str, TargetGuid
     return {target.name: _target_guideline(target, probe, bounds) for target in probe.targets}
 
 
-def _probed_rates(probe: Probe | None, facts: RunFacts, bounds: AnswerBounds) -> list[float]:
-    """The lower rate per core of each target that holds a role; empty where one cannot be judged."""
+def _probed_rates(
+    probe: Probe | None, facts: RunFacts, role: Role | None, bounds: AnswerBounds
+) -> list[FileSystemRate]:
+    """The lower rate per core of each target that holds a role; empty where one cannot be judged.
+
+    A target of several roles is named by ``role``, else by the first of them.
+    """
     if probe is None:
         return []
-    used = {target.name for volume in facts.volumes for target in targets_of(volume, probe.targets)}
-    lowest = [one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used]
-    known = [rate for rate in lowest if rate is not None]
+    volumes = sorted(facts.volumes, key=lambda one: (one.role == role, -ROLES.index(one.role)))
+    used = {target.name: volume for volume in volumes for target in targets_of(volume, probe.targets)}
+    lowest = {name: one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used}
+    known = [
+        FileSystemRate(rate, used[name].role, _file_system(used[name]))
+        for name, rate in lowest.items()
+        if rate is not None
+    ]
     return known if len(known) == len(lowest) else []
 
 

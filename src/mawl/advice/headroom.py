@@ -2,41 +2,62 @@
 
 from __future__ import annotations
 
-from mawl.advice.limit.evidence import PORT_WORDS
-from mawl.advice.validity.host import foreign_bytes
-from mawl.base.units import format_memory
+import statistics
+from collections.abc import Iterator
+
+from mawl.advice.limit.evidence import ABOVE_CAP_RATIO, NEAR_CAP_RATIO, PORT_WORDS, flow_of_role
+from mawl.advice.validity.host import foreign_bytes_at
+from mawl.base.units import format_memory, format_rate
+from mawl.figures.caps import DIRECTIONS, cap_of
 from mawl.figures.host_parts import CPU_KINDS, busy_seconds, whole_seconds
+from mawl.figures.io import places_of
 from mawl.figures.missing import Missing
 from mawl.figures.network import used_by_port
-from mawl.figures.throughput import role_places, why_no_devices
+from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.windows import gauges, rates
 from mawl.records.model.summary.judgement import Headroom
-from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES, Role
 
 PATH = "limit.headroom"
 NOT_MEASURED = "its figures were not measured"
 
 
-def headroom_of(reading: RunView, missing: Missing) -> Headroom:
+def headroom_of(
+    reading: RunView,
+    missing: Missing,
+    verdict: str = "none",
+    role: Role | None = None,
+    second: str | None = None,
+) -> Headroom:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
-    Each source says what the figure is of.  A share below 0 means that more was asked than the probe found.
+    It is 0 of what limited the run: the ``verdict``, of storage at the devices of ``role``.  Each source says
+    what the figure is of.  A share below 0 means that more was asked than the probe found.
     """
     missing |= {f"{PATH}.{name}_ratio": NOT_MEASURED for name in ("cpu", "storage", "memory", "network")}
     missing |= {f"{PATH}.{name}_source": NOT_MEASURED for name in ("storage", "memory", "network")}
-    storage, memory, network = _storage(reading), _memory(reading), _network(reading)
-    for name, (share, words) in {"storage": storage, "memory": memory, "network": network}.items():
+    found = {
+        "storage": _storage(reading),
+        "memory": _memory(reading, with_cache="memory" in (verdict, second)),
+        "network": _network(reading),
+    }
+    if verdict == "storage":
+        others = foreign_bytes_at(reading, role)
+        found["storage"] = (None, others) if others else (0.0, f"{role or 'storage'} limited the run")
+    elif verdict in found:
+        found[verdict] = 0.0, f"{verdict} limited the run"
+    for name, (share, words) in found.items():
         if share is None and words:
             missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
     return Headroom(
-        cpu_ratio=_processors(reading),
-        storage_ratio=storage[0],
-        storage_source=_source(storage),
-        memory_ratio=memory[0],
-        memory_source=_source(memory),
-        network_ratio=network[0],
-        network_source=_source(network),
+        cpu_ratio=0.0 if verdict == "cpu" else _processors(reading),
+        storage_ratio=found["storage"][0],
+        storage_source=_source(found["storage"]),
+        memory_ratio=found["memory"][0],
+        memory_source=_source(found["memory"]),
+        network_ratio=found["network"][0],
+        network_source=_source(found["network"]),
     )
 
 
@@ -72,69 +93,94 @@ def _processors(reading: RunView) -> float | None:
 
 
 def _storage(reading: RunView) -> tuple[float | None, str]:
-    others = foreign_bytes(reading.summary)
-    if others is not None:
-        return None, others
-    return _of_probe(reading) or _of_busy_time(reading)
+    """1 less the highest of demand over capability or cap, of any role and direction.
 
-
-def _of_probe(reading: RunView) -> tuple[float, str] | None:
-    """1 less the highest of demand over capability, of any role and direction."""
-    block = reading.summary.storage
-    if block is None:
-        return None
-    used = [
-        (ratio, f"{role}, {found.test}")
-        for role in ROLES
-        for direction in ("read", "write")
-        if (found := getattr(block.by_role[role], direction)) is not None
-        and (ratio := found.sustained_used_ratio) is not None
-    ]
-    if not used:
-        return None
-    most, words = max(used)
-    return 1.0 - most, f"the probe: {words}"
-
-
-def _of_busy_time(reading: RunView) -> tuple[float | None, str]:
+    Of a role without both in a direction it is the busy share of its devices, too.
+    """
     why = why_no_devices(reading.facts)
-    if reading.over_time is None or why is not None:
-        return None, why or NOT_MEASURED
+    used: list[tuple[float, str, Role]] = []
+    for role in ROLES:
+        found = [*_of_probe(reading, role), *_of_caps(reading, role)]
+        if len({direction for _, _, direction in found}) < len(DIRECTIONS):
+            found += _of_busy_time(reading, role)
+        used += [(share, words, role) for share, words, _ in found]
+        on_devices = any(one.file_system not in MEMORY_FILE_SYSTEMS for one in reading.volumes(role))
+        if why is not None and on_devices and not found:
+            return None, why
+    if not used:
+        return None, why or "no sample says how long the devices were busy"
+    most, words, role = max(used)
+    others = foreign_bytes_at(reading, role)
+    return (None, others) if others else (1.0 - most, words)
+
+
+def _of_probe(reading: RunView, role: Role) -> Iterator[tuple[float, str, str]]:
+    """Sustained demand of the role over what the probe found, by direction."""
+    block = reading.summary.storage
+    for direction in DIRECTIONS:
+        demand = getattr(block.by_role[role], direction) if block else None
+        if demand is not None and demand.sustained_used_ratio is not None:
+            yield demand.sustained_used_ratio, f"the probe: {role}, {demand.test}", direction
+
+
+def _of_caps(reading: RunView, role: Role) -> Iterator[tuple[float, str, str]]:
+    """Sustained demand of the role over the cap in force, by direction; 1 where it is near the cap.
+
+    A cap that the devices passed does not hold them.
+    """
+    flow = flow_of_role(reading, role)
+    for direction in DIRECTIONS:
+        cap = cap_of(reading.summary.caps, role, direction)
+        known = [rate for rate in flow[direction] if rate is not None]
+        if cap.bytes_per_second and known and max(known) <= ABOVE_CAP_RATIO * cap.bytes_per_second:
+            share = statistics.median(known) / cap.bytes_per_second
+            words = f"{role}, {direction}, {format_rate(cap.bytes_per_second)} at {', '.join(cap.devices)}"
+            yield 1.0 if share >= NEAR_CAP_RATIO else share, f"the cap: {words}", direction
+
+
+def _of_busy_time(reading: RunView, role: Role) -> Iterator[tuple[float, str, str]]:
+    if reading.over_time is None:
+        return
     samples, windows = reading.over_time
     edges = (windows.active_edges[0], windows.active_edges[-1])
-    shares = []
-    for node, device in sorted(role_places(reading.facts)):
+    for node, device in sorted(role_places(reading.facts) & places_of(reading.volumes(role))):
         found = rates(samples, [f"device.{device}.busy_seconds"], edges, [node])[0]
         if found is not None:
-            shares.append((found, device))
-    if not shares:
-        return None, "no sample says how long the devices were busy"
-    most, device = max(shares)
-    return 1.0 - most, (
-        f"the time in which {device} had no request; a device that serves several at once has more, "
-        "and one behind a rate limit less (probe it: mawl probe)"
-    )
+            words = (
+                f"the time in which {device} had no request; a device that serves several at once has more, "
+                "and one behind a rate limit less (probe it: mawl probe)"
+            )
+            yield found, words, ""
 
 
-def _memory(reading: RunView) -> tuple[float | None, str]:
-    """The least that was available, over the limit in force: of the run, the container or the machine."""
+def _memory(reading: RunView, *, with_cache: bool) -> tuple[float | None, str]:
+    """The least that was left of the limit in force: of the run, the container or the machine.
+
+    What the page cache holds counts as left, unless memory cost the jobs time.
+    """
     sizes = [node.memory_bytes for node in reading.facts.machines()]
     if reading.over_time is None or not sizes or None in sizes:
         return None, NOT_MEASURED
     samples, windows = reading.over_time
     whole = sum(size for size in sizes if size)
     limit = limit_in_force(reading)
-    edges = windows.active_edges
-    if limit is not None and limit < whole:
-        held = [value for value in gauges(samples, "jobs_resident_bytes", edges) if value is not None]
-        if not held:
-            return None, "no sample says what the jobs held in memory"
-        return 1.0 - max(held) / limit, (
-            f"memory limit {format_memory(limit)} less the most that the jobs held without page cache"
-        )
-    available = gauges(samples, "host.memory_available_bytes", edges)
-    known = [value for value in available if value is not None]
-    return (min(known) / whole if known else None), f"{format_memory(whole)} of the machine"
+    limited = limit is not None and limit < whole
+    name = {
+        (True, True): "group.memory_bytes",
+        (True, False): "jobs_resident_bytes",
+        (False, True): "host.memory_free_bytes",
+        (False, False): "host.memory_available_bytes",
+    }[limited, with_cache]
+    known = [value for value in gauges(samples, name, windows.active_edges) if value is not None]
+    cache = "with" if with_cache else "without"
+    if not limited or limit is None:
+        words = f"{format_memory(whole)} of the machine" + (", page cache not free" if with_cache else "")
+        return (min(known) / whole if known else None), words
+    if not known:
+        return None, f"no sample says what the jobs held in memory {cache} page cache"
+    return max(1.0 - max(known) / limit, 0.0), (
+        f"memory limit {format_memory(limit)} less the most that the jobs held {cache} page cache"
+    )
 
 
 def limit_in_force(reading: RunView) -> int | None:

@@ -5,7 +5,7 @@ docs/design/figures.md, Bytes, has the formulas and what they were measured agai
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
@@ -13,8 +13,9 @@ import msgspec
 from mawl.figures.missing import Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
-from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, side_in_time
+from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, role_places, side_in_time
 from mawl.figures.window_states import peak_latencies
+from mawl.figures.windows import added
 from mawl.records.model.node import DirtyPages
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts, VolumeFacts
@@ -289,8 +290,8 @@ def devices_by_role(
     return DevicesByRole(
         **{
             role: RoleDeviceBytes(
-                read_bytes=_moved_by_role(facts, samples, volumes[role], "read_bytes", span),
-                written_bytes=_moved_by_role(facts, samples, volumes[role], "written_bytes", span),
+                read_bytes=_moved_at(facts, samples, places_of(volumes[role]), "read_bytes", span),
+                written_bytes=_moved_at(facts, samples, places_of(volumes[role]), "written_bytes", span),
             )
             for role in ROLES
         }
@@ -319,21 +320,53 @@ def _overlap(some: Sequence[VolumeFacts], others: Sequence[VolumeFacts]) -> bool
     return bool(here[0] & there[1] or there[0] & here[1])
 
 
-def _moved_by_role(
-    facts: RunFacts,
-    samples: RunSamples,
-    volumes: Sequence[VolumeFacts],
-    figure: str,
-    span: tuple[float, float],
+def places_of(volumes: Sequence[VolumeFacts]) -> set[tuple[str, str]]:
+    """The block devices that these file systems name, as (node, device)."""
+    return {(volume.node, device) for volume in volumes for device in volume.devices}
+
+
+def _moved_at(
+    facts: RunFacts, samples: RunSamples, places: Collection[tuple[str, str]], figure: str, span: Span
 ) -> float | None:
-    places = sorted({(volume.node, device) for volume in volumes for device in volume.devices})
-    total = 0.0
-    for node, device in places:
-        moved = amount(facts, samples, node, f"device.{device}.{figure}", span)
-        if moved is None:
-            return None
-        total += moved
-    return total
+    moved = [amount(facts, samples, node, f"device.{device}.{figure}", span) for node, device in places]
+    return added(moved) if moved else 0.0
+
+
+def foreign_at(view: RunView, role: Role) -> Foreign | None:
+    """The most that others can have moved at the devices of a role (docs/design/figures.md, Bytes).
+
+    Whatever the calls of the jobs cannot have moved at the other devices, others moved there.  ``io.foreign``
+    of all devices where the role is on all of them, or where the figures of some of them are not known.
+    """
+    whole, places = view.summary.io.foreign, role_places(view.facts)
+    here = places_of(view.volumes(role))
+    usages = [usage for job in view.jobs for usage in (job.usage, job.verify)]
+    if whole is None or not here or not here < places or view.over_time is None:
+        return whole
+    samples, windows = view.over_time
+    span = (windows.edges[0], windows.edges[-1])
+    inside = [name for name in ROLES if places_of(view.volumes(name)) <= here]
+    foreign, moved = {}, 0.0
+    for name in ("read_bytes", "written_bytes"):
+        own_device = _moved_at(view.facts, samples, here, name, span)
+        others = _moved_at(view.facts, samples, places - here, name, span)
+        calls = [getattr(job.usage, f"application_{name}") for job in view.jobs]
+        if own_device is None or others is None or None in calls:
+            return whole
+        whole_calls = sum(getattr(usage, f"application_{name}") or 0 for usage in usages)
+        within = sum(getattr(job.io[one], name) for job in view.jobs if job.io for one in inside)
+        outside = max(whole_calls - within, 0)
+        by_others = getattr(whole, name) or 0.0
+        unexplained = own_device + others - by_others - min(within, own_device) - min(outside, others)
+        least_elsewhere = max(others - outside - max(unexplained, 0.0), 0.0)
+        foreign[name] = min(own_device, max(by_others - least_elsewhere, 0.0))
+        moved += own_device
+    total = sum(foreign.values())
+    return Foreign(
+        **foreign,
+        total_bytes_per_second=total / (span[1] - span[0]),
+        ratio=total / moved if moved else None,
+    )
 
 
 NOT_COVERED = "samples do not cover half of the run at each of the devices"

@@ -57,6 +57,32 @@ def test_the_windows_near_the_cap_are_counted() -> None:
     assert 0 < reached.near_windows < reached.waited_windows
 
 
+@pytest.mark.parametrize(("device", "named"), [("sda", True), ("sdb", False)])
+def test_others_silence_a_cap_only_where_they_moved_bytes_at_its_device(device: str, named: bool) -> None:
+    summary = capped_run(CAP, others={f"device.{device}.written_bytes": 80e6 if device == "sda" else CAP})
+    limit = summary.limit
+    assert limit is not None and bool(lines(summary)) == named == bool(limit.caps_reached)
+    assert limit.headroom.storage_ratio == (0.0 if named else None)
+    assert summary.guideline is not None and summary.guideline.role == ("work" if named else None)
+
+
+@pytest.mark.parametrize(("rate", "left"), [(0.5 * CAP, 0.5), (0.96 * CAP, 0.0), (1.2 * CAP, 0.9)])
+def test_without_a_limit_storage_has_what_demand_leaves_of_a_cap_that_holds(rate: float, left: float) -> None:
+    waits = {f"device.{disk}.busy_seconds": 0.1 for disk in ("sda", "sdb")}
+    limit = capped_run(rate, waits=waits).limit
+    assert limit is not None and limit.verdict == "none"
+    assert limit.headroom.storage_ratio == pytest.approx(left)
+    source = limit.headroom.storage_source or ""
+    assert source.startswith("the cap: work, write, 40.0 MB/s at sdb") == (left < 0.9)
+
+
+def test_the_guideline_judges_the_file_system_of_the_limiting_role_and_not_the_sum() -> None:
+    found = capped_run(CAP, elsewhere={"device.sda.read_bytes": 900e6}).guideline
+    assert found is not None and (found.basis, found.met, found.role) == ("run", False, "work")
+    assert found.bytes_per_second_per_core == pytest.approx(CAP / 2)
+    assert found.place == "work (ext4 on sdb)"
+
+
 def test_the_other_direction_and_the_other_role_are_not_named() -> None:
     assert lines(capped_run(CAP, figure="read")) == []
     assert lines(capped_run(CAP, "read", "read")) != []
@@ -67,6 +93,14 @@ def test_the_other_direction_and_the_other_role_are_not_named() -> None:
 
 def test_a_role_without_waits_is_not_held_by_its_cap() -> None:
     assert lines(capped_run(CAP, waits={})) == []
+
+
+def test_a_cap_is_evidence_also_where_another_resource_limited() -> None:
+    waits = {"jobs.on_cpu_seconds": 1.0, "jobs.run_queue_seconds": 2.0, "role.work.waited_seconds": 1.0}
+    summary = capped_run(CAP, waits=waits)
+    assert summary.limit is not None and summary.limit.verdict == "cpu"
+    assert len(lines(summary)) == 1
+    assert (summary.limit.headroom.cpu_ratio, summary.limit.headroom.storage_ratio) == (0.0, 0.0)
 
 
 def test_reports_list_the_cap_of_the_role() -> None:
@@ -103,7 +137,7 @@ def test_full_ports_are_the_network_and_ports_with_room_are_storage(
 ) -> None:
     block = limit_of(transport, ports, {series: share * SPEED})
     assert block["verdict"] == verdict
-    assert block["headroom"]["network_ratio"] == pytest.approx(1.0 - share)
+    assert block["headroom"]["network_ratio"] == pytest.approx(0.0 if verdict == "network" else 1.0 - share)
     named = [line["sentence"] for line in block["evidence"] if "of its speed" in line["sentence"]]
     assert bool(named) == (verdict == "network")
 

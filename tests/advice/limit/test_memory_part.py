@@ -11,14 +11,17 @@ from mawl.advice.limit.resources import lost_bytes, memory_bytes
 from mawl.advice.limit.verdict import limit_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
+from mawl.records.model.run import CacheFacts
 from tests.fakes.measured_run import Rate, reading_of
-from tests.fakes.stored_run import job
+from tests.fakes.stored_run import by_role, facts, job, role_io, usage
 from tests.fakes.views import plain
 
 GIB = 2**30
 
 READING: dict[str, Rate] = {
     "jobs.on_cpu_seconds": 1.0,
+    "host.cpu_user_seconds": 1.0,
+    "host.cpu_idle_seconds": 7.0,
     "role.work.waited_seconds": 3.0,
     "role.work.read_seconds": 2.7,
     "role.work.write_seconds": 0.3,
@@ -31,10 +34,12 @@ READING: dict[str, Rate] = {
 def reading(
     changes: dict[str, Rate] | None = None, memory: int = GIB, jobs: list[JobRecord] | None = None
 ) -> RunView:
-    """Of a run of one minute, on a machine of so much memory."""
+    """Of a run of one minute, on a machine of so much memory, whose jobs read 6.4 GB of work by calls."""
     found = reading_of(READING | (changes or {}), jobs=jobs)
     nodes = [msgspec.structs.replace(node, memory_limit_bytes=memory) for node in found.facts.nodes]
-    return RunView(msgspec.structs.replace(found.facts, nodes=nodes), found.jobs, found.samples)
+    io = by_role() | {"work": role_io(1_600_000_000, 120_000_000)}
+    every = [msgspec.structs.replace(one, io=io) for one in found.jobs]
+    return RunView(msgspec.structs.replace(found.facts, nodes=nodes), every, found.samples)
 
 
 def limit(of: RunView) -> dict[str, Any]:
@@ -48,6 +53,47 @@ def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() ->
     assert block["losses"]["storage"] == pytest.approx(0.75 * 0.1)
     told = " ".join(line["sentence"] for line in block["evidence"] if line["kind"] == "evidence")
     assert "90.0 MB/s were read again" in told and "1.00 GiB more memory would have kept it" in told
+
+
+UNLIMITED = msgspec.structs.replace(facts().nodes[0], memory_bytes=GIB)
+NONE = CacheFacts(mode="none", input_bytes=0)
+FEW = by_role() | {"work": role_io(500_000_000, 0)}
+
+
+@pytest.mark.parametrize(
+    ("rates", "of_run", "of_jobs"),
+    [
+        ({}, {"cache": NONE}, {}),
+        ({"group.memory_bytes": 0.85 * GIB}, {}, {}),
+        ({"host.cpu_user_seconds": 2.0}, {"nodes": [UNLIMITED]}, {}),
+        ({"device.sda.read_bytes": 120e6}, {}, {"usage": usage(59.5, 15.0, 100)}),
+        ({}, {}, {"io": FEW}),
+        ({}, {}, {"direct_read_bytes": 1_500_000_000}),
+    ],
+    ids=[
+        "cache none",
+        "memory was free",
+        "others used processors",
+        "others read",
+        "the jobs read less",
+        "their reads were direct",
+    ],
+)
+def test_rereads_that_cannot_be_the_jobs_are_no_evidence(
+    rates: dict[str, Rate], of_run: dict[str, Any], of_jobs: dict[str, Any]
+) -> None:
+    found = reading(rates)
+    of = msgspec.structs.replace(found.facts, **of_run)
+    jobs = [msgspec.structs.replace(one, **of_jobs) for one in found.jobs]
+    block = limit(RunView(of, jobs, found.samples))
+    assert (block["verdict"], block["losses"]["memory"]) == ("storage", 0.0)
+    assert not any("read again" in line["sentence"] for line in block["evidence"])
+
+
+def test_memory_that_the_page_cache_filled_was_not_free() -> None:
+    """Others that use processors cannot make a group give up pages."""
+    block = limit(reading({"group.memory_bytes": 0.95 * GIB, "host.cpu_user_seconds": 2.0}))
+    assert (block["verdict"], block["headroom"]["memory_ratio"]) == ("memory", 0.0)
 
 
 def test_a_first_reading_is_storage() -> None:

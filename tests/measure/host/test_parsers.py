@@ -72,6 +72,7 @@ def test_processors_that_go_and_come_back_add_nothing_by_it() -> None:
 def test_memory_is_in_bytes_and_swap_is_counted_in_pages() -> None:
     assert parse_meminfo(recorded.MEMINFO.encode()) == {
         "host.memory_available_bytes": 24164432 * 1024,
+        "host.memory_free_bytes": 23735936 * 1024,
         "host.memory_cached_bytes": 600688 * 1024,
         "host.memory_dirty_bytes": 6292 * 1024,
         "host.memory_writeback_bytes": 64 * 1024,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Collection
 
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
-from mawl.advice.validity.host import foreign_bytes
+from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import counted_noun, format_latency, format_percent, format_rate
 from mawl.figures.caps import DIRECTIONS as CAPS_DIRECTIONS
 from mawl.figures.caps import cap_of
@@ -113,6 +114,20 @@ ABOVE_CAP_RATIO = value_of("limit.cap.above_ratio")
 DIRECTION_VERBS = {"read": "read", "write": "wrote"}
 
 
+def flow_of(reading: RunView, devices: Collection[str]) -> Flow:
+    """Bytes per second of these devices together, of all nodes, in each window of the active phase."""
+    if reading.over_time is None:
+        return {direction: [] for direction in DIRECTIONS}
+    samples, windows = reading.over_time
+    names = [[f"device.{name}.{way}_bytes" for name in sorted(devices)] for way in ("read", "written")]
+    return Counters(f"block devices {', '.join(devices)}", *names).flow(samples, windows.active_edges)
+
+
+def flow_of_role(reading: RunView, role: Role) -> Flow:
+    """The same of the devices of a role."""
+    return flow_of(reading, {device for volume in reading.volumes(role) for device in volume.devices})
+
+
 def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> list[ReachedCap]:
     """The caps on bytes that the role's devices came near while jobs waited for the role.
 
@@ -123,15 +138,9 @@ def caps_reached(reading: RunView, role: Role, blocked: list[float | None]) -> l
     most = {
         way: rate for way in CAPS_DIRECTIONS if (rate := cap_of(caps, role, way).bytes_per_second) is not None
     }
-    if not most or foreign_bytes(reading.summary) is not None:
+    if not most or foreign_bytes_at(reading, role) is not None:
         return []
-    if reading.over_time is None:
-        return []
-    samples, windows = reading.over_time
-    volumes = reading.volumes(role)
-    devices = sorted({device for volume in volumes for device in volume.devices})
-    names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
-    flow = Counters(f"block devices {', '.join(devices)}", *names).flow(samples, windows.active_edges)
+    flow = flow_of_role(reading, role)
     found = []
     for direction, allowed in most.items():
         waited = [

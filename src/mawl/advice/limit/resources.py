@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Sequence
+from functools import lru_cache
 
 from mawl.advice.limit.evidence import (
     cap_lines,
@@ -17,10 +18,12 @@ from mawl.advice.limit.evidence import (
     server_part,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line
+from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.window_states import Moment, busy_cores
+from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import ReachedCap
 from mawl.records.model.thresholds import count_of, value_of
 from mawl.records.spec.program_options import ROLES, Role
@@ -65,7 +68,9 @@ LEAST_MEMORY_PRESSURE = value_of("limit.least_memory_pressure")
 LEAST_REREAD_RATIO = value_of("limit.least_reread_ratio")
 """Below this share of what was read from the devices rereads are not worth a line."""
 
-ROLES_OF_TEMPORARY_FILES = ("work", "util")
+LEAST_FREE_RATIO = value_of("limit.least_free_ratio")
+
+ROLES_OF_TEMPORARY_FILES: tuple[Role, ...] = ("work", "util")
 """Roles whose files the run makes: an input that left memory before the run counts as read again when
 it is read first, so of data the kernel's count tells nothing."""
 
@@ -94,9 +99,51 @@ def reread_part(moment: Moment, reading: RunView, place: str) -> float:
     """
     share = moment.reading.get(place) if place in ROLES_OF_TEMPORARY_FILES else None
     ratio = reread_ratio(moment)
-    if share is None or ratio is None or not _twice_would_keep(moment, reading):
+    if not share or not ratio or not rereads_are_own(reading) or not _twice_would_keep(moment, reading):
         return 0.0
     return share * ratio
+
+
+@lru_cache(maxsize=1)
+def rereads_are_own(reading: RunView) -> bool:
+    """Whether what the whole machine read again can be the jobs' (docs/design/verdict.md, Rereads).
+
+    It cannot where the page cache is not used, where memory was free all the time, where others competed, or
+    where they read less than half of it as temporary files through the page cache (the kernel reads more).
+    """
+    facts, io = reading.facts, reading.summary.io
+    roles = [io.by_role[role] for role in ROLES_OF_TEMPORARY_FILES] if io.by_role else []
+    if reading.over_time is None or not roles or (facts.cache is not None and facts.cache.mode == "none"):
+        return False
+    samples, windows = reading.over_time
+    (again,) = rates(samples, ["host.cache_reread_bytes"], (windows.edges[0], windows.edges[-1]))
+    asked = sum(role.read_bytes or 0 for role in roles) - (io.direct.read_bytes or 0)
+    if (
+        again is None
+        or again * (windows.edges[-1] - windows.edges[0]) > 2 * asked
+        or memory_was_free(reading)
+    ):
+        return False
+    limited = all(
+        node.memory_limit_bytes for node in facts.machines()
+    )  # others do not evict pages of a group
+    others = 0.0 if limited else foreign_cpu_ratio(reading) or 0.0
+    return others <= MOST_FOREIGN_RATIO and foreign_bytes(reading.summary) is None
+
+
+def memory_was_free(reading: RunView) -> bool:
+    """Whether a tenth of each machine's memory was free all the time, what the page cache holds not counted
+    as free; under a memory limit a tenth of the limit."""
+    for node in reading.facts.machines():
+        limit, whole = node.memory_limit_bytes, node.memory_limit_bytes or node.memory_bytes
+        name = "group.memory_bytes" if limit else "host.memory_free_bytes"
+        found = reading.samples.series(node.name, name) if reading.samples else None
+        if found is None or not whole:
+            return False
+        free = limit - found.values.max() if limit else found.values.min()
+        if free < LEAST_FREE_RATIO * whole:
+            return False
+    return True
 
 
 def reread_ratio(moment: Moment) -> float | None:
@@ -118,6 +165,8 @@ def reread_lines(reading: RunView) -> list[RuleEvidence]:
     known = [lost for moment in reading.active if (lost := lost_bytes(moment, reading)) is not None]
     memory = memory_bytes(reading)
     if ratio is None or again is None or ratio < LEAST_REREAD_RATIO or not known or memory is None:
+        return []
+    if not rereads_are_own(reading):
         return []
     lost = statistics.median(known)
     told = (
@@ -276,10 +325,14 @@ def costliest_role(reading: RunView, windows: list[Moment]) -> tuple[Role | None
 
 
 def caps_near(reading: RunView, role: Role) -> list[ReachedCap]:
-    """The caps of control groups that a role came near while jobs waited for it."""
-    return caps_reached(
-        reading, role, [(role_losses(moment, reading) or {}).get(role) for moment in reading.active]
-    )
+    """The caps of control groups that a role came near while jobs waited for it, memory's part among it."""
+    blocked = [one.share(one.jobs_blocked[role]) if one.jobs_blocked else None for one in reading.active]
+    return caps_reached(reading, role, blocked)
+
+
+def capped_lines(reading: RunView) -> list[RuleEvidence]:
+    """A line for each cap that any role came near while jobs waited for it."""
+    return [line for role in ROLES for line in cap_lines(role, caps_near(reading, role))]
 
 
 def _storage_loss(moment: Moment, reading: RunView) -> float | None:
@@ -299,9 +352,8 @@ def _storage_evidence(reading: RunView) -> list[RuleEvidence]:
                 kind="evidence", sentence=f"jobs were blocked in I/O, as shares of their time: {by_role}"
             )
         )
-    role, device = costliest_role(reading, reading.active)
-    if role is not None:
-        lines += cap_lines(role, caps_near(reading, role))
+    _, device = costliest_role(reading, reading.active)
+    lines += capped_lines(reading)
     lines += link_lines(reading)
     lines += pressure_line(reading, "io_some", "tasks waited for I/O")
     again = reread_lines(reading)

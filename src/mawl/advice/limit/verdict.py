@@ -12,6 +12,7 @@ from mawl.advice.limit.resources import (
     MEMORY_RULE,
     NETWORK_RULE,
     STORAGE_RULE,
+    capped_lines,
     caps_near,
     costliest_role,
     unlimited_lines,
@@ -73,7 +74,7 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         for name in (*(rule.resource for rule in RULES), "none")
     }
     losses = _mean_losses(reading, missing)
-    verdict = named(shares)
+    verdict, next_one = named(shares), second(named(shares), losses)
     if verdict == "none" and seconds < LEAST_SEEN_RATIO * active:
         missing["limit"] = _why_unknown(reading)
         return None
@@ -99,8 +100,8 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         shares=Shares(**shares),
         losses=Losses(**losses),
         told_ratio=seconds / active,
-        second=second(verdict, losses),
-        headroom=headroom_of(reading, missing),
+        second=next_one,
+        headroom=headroom_of(reading, missing, verdict, role, next_one),
         evidence=_evidence(verdict, shares, losses, reading),
         caps_reached=caps_near(reading, role) if role is not None else [],
     )
@@ -158,7 +159,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         losses=Losses(**{rule.resource: losses.get(rule.resource) for rule in RULES}),
         told_ratio=seconds / active,
         second=None,
-        headroom=headroom_of(reading, missing),
+        headroom=headroom_of(reading, missing, verdict),
         evidence=imports.evidence_of(windows, verdict),
         caps_reached=[],
     )
@@ -279,7 +280,8 @@ def _evidence(
         chosen = [rule for rule in RULES if shares[rule.resource] > 0]
     if not chosen:
         chosen = [max(RULES, key=lambda rule: losses[rule.resource] or 0.0)]
-    found = [*_unseen_lines(reading), *(line for rule in chosen for line in rule.evidence(reading))]
+    found = [line for rule in chosen for line in rule.evidence(reading)]
+    found = [*_unseen_lines(reading), *found, *capped_lines(reading)]
     if verdict == "none":
         found = [*unlimited_lines(reading), *found]
     lines = {line.sentence: line.kind for line in found}

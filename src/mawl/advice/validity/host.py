@@ -14,13 +14,16 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
+from mawl.figures.io import foreign_at
 from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.windows import added, gauges, rates
+from mawl.records.model.summary.io import Foreign
 from mawl.records.model.summary.judgement import Finding, Unmeasured
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import Role
 
 MOST_FOREIGN_RATIO = value_of("validity.competition.most_cpu_ratio")
 """Share of all processor time that others may use; writeback and reclaim by the kernel are in it."""
@@ -100,7 +103,19 @@ def foreign_bytes(summary: Summary) -> str | None:
 
     It is also what was written back for earlier programs.
     """
-    block = summary.io.foreign
+    return _foreign_words(summary.io.foreign, "the roles")
+
+
+def foreign_bytes_at(reading: RunView, role: Role | None) -> str | None:
+    """The same of the devices of one role: the most that it can be; of all roles where it is not known by
+    device, or without a role."""
+    block = foreign_at(reading, role) if role else None
+    if block is None or block is reading.summary.io.foreign:
+        return foreign_bytes(reading.summary)
+    return _foreign_words(block, str(role), "up to ")
+
+
+def _foreign_words(block: Foreign | None, whose: str, most: str = "") -> str | None:
     if block is None or block.ratio is None:
         return None
     rate = block.total_bytes_per_second
@@ -108,8 +123,8 @@ def foreign_bytes(summary: Summary) -> str | None:
         return None
     size = (block.read_bytes or 0) + (block.written_bytes or 0)
     return (
-        f"other programs moved {format_bytes(size)} at the devices of the roles ({format_rate(rate)}), "
-        f"{100 * block.ratio:.0f} % of all bytes that these devices moved"
+        f"other programs moved {most}{format_bytes(size)} at the devices of {whose} ({format_rate(rate)}), "
+        f"{most}{100 * block.ratio:.0f} % of all bytes that these devices moved"
     )
 
 

@@ -212,6 +212,7 @@ PAGE_BYTES = os.sysconf("SC_PAGE_SIZE")
 
 _MEMORY_GAUGES = (
     ("host.memory_available_bytes", b"\nMemAvailable:"),
+    ("host.memory_free_bytes", b"\nMemFree:"),
     ("host.memory_cached_bytes", b"\nCached:"),
     ("host.memory_dirty_bytes", b"\nDirty:"),
     ("host.memory_writeback_bytes", b"\nWriteback:"),

@@ -55,6 +55,12 @@ LIMIT: tuple[Threshold, ...] = (
         "Below this share of the device reads, reading again is not reported.",
     ),
     threshold(
+        "limit.least_free_ratio",
+        0.1,
+        "ratio",
+        "Where more of the memory was free all the time, nothing was read again for want of memory.",
+    ),
+    threshold(
         "limit.plateau.near_top_ratio",
         0.9,
         "ratio",

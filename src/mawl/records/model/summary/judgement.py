@@ -166,20 +166,35 @@ Standing = Literal["good", "warn", "below"]
 
 
 class Guideline(msgspec.Struct, kw_only=True):
-    """Throughput per core beside the guideline."""
+    """Throughput of a file system per core beside the guideline."""
 
     bytes_per_second_per_core: Annotated[
-        Number | None, rate("Throughput per core: of a probe, else sustained in this run.", GUIDELINE)
+        Number | None,
+        rate("Throughput of that file system per core: of a probe, else sustained in this run.", GUIDELINE),
     ]
     basis: Annotated[
         Literal["probe", "run"] | None,
         text("probe, or run where the storage limited it; null: not judged.", GUIDELINE),
     ]
+    role: Annotated[
+        Role | None,
+        text(
+            "A role on the file system: of a probe the one with the lowest rate, else the role that limited "
+            "the run; of a run that is not judged the one whose devices moved most.",
+            GUIDELINE,
+        ),
+    ]
+    file_system: Annotated[str | None, text("Its type and its block devices.", GUIDELINE)]
     warn_bytes_per_second_per_core: Annotated[Number, rate("Below it the guideline is not met.", GUIDELINE)]
     good_bytes_per_second_per_core: Annotated[Number, rate("From it on it is good.", GUIDELINE)]
     core_basis: Annotated[str | None, text("What the cores are: physical core or vCPU.", GUIDELINE)]
     standing: Annotated[Standing | None, text("good, warn or below.", GUIDELINE)]
     met: Annotated[bool | None, flag("Whether the throughput is at least the lower bound.", GUIDELINE)]
+
+    @property
+    def place(self) -> str:
+        """Role and file system in words."""
+        return f"{self.role} ({self.file_system})"
 
 
 class Shares(msgspec.Struct, kw_only=True):
@@ -246,32 +261,41 @@ class Headroom(msgspec.Struct, kw_only=True):
     cpu_ratio: Annotated[
         Number | None,
         share(
-            "Mean share of processor time that was idle; of jobs held to some processors or a CPU quota,"
-            " the share of what they may use that they did not use, as far as processors were idle.",
+            "0 where the verdict is cpu; else the mean share of processor time that was idle; of jobs held "
+            "to some processors or a CPU quota the share of what they may use that they did not use, as far "
+            "as processors were idle.",
             VERDICT,
         ),
     ]
     storage_ratio: Annotated[
         Number | None,
         share(
-            "1 less the highest of demand over the probe's capability, of any role and direction;"
-            " without a probe 1 less the busy share of the busiest device of the roles.",
+            "0 where the verdict is storage; else 1 less the highest of demand over the probe's capability "
+            "or the cap of a control group (0 from 95 % of the cap on), of any role and direction; for roles "
+            "without them 1 less the busy share of their busiest device.",
             VERDICT,
         ),
     ]
-    storage_source: Annotated[str | None, text("Which of both it is, and of what.", VERDICT)]
+    storage_source: Annotated[str | None, text("Which of these it is, with role and direction.", VERDICT)]
     memory_ratio: Annotated[
         Number | None,
         share(
-            "Least memory that was available over all; below a memory limit 1 less the most that "
-            "the jobs held over that limit.",
+            "0 where the verdict is memory; else the least memory that was available over all; below a "
+            "memory limit 1 less the most that the jobs held over that limit; the page cache counts as used "
+            "where memory is the second limit.",
             VERDICT,
         ),
     ]
-    memory_source: Annotated[str | None, text("The limit in force.", VERDICT)]
+    memory_source: Annotated[
+        str | None, text("The limit in force, and whether the page cache counts.", VERDICT)
+    ]
     network_ratio: Annotated[
         Number | None,
-        share("1 less the highest window of any interface, one way, over its speed.", VERDICT),
+        share(
+            "0 where the verdict is network; else 1 less the highest window of any interface, one way, over "
+            "its speed.",
+            VERDICT,
+        ),
     ]
     network_source: Annotated[str | None, text("The interface.", VERDICT)]
 
