@@ -268,7 +268,7 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
         if one != other:
             yield Obstacle(rule=name, severity=severity, sentence=_unlike(name, one, other, before, after))
     if not alternate(reference, candidate):
-        yield Obstacle(rule="order", severity="remark", sentence=f"{APART}; {TAKE_TURNS}")
+        yield Obstacle(rule="order", severity="remark", sentence=APART)
     warmth = [centre(side.values("inputs.resident_ratio")) for side in (reference, candidate)]
     if None not in warmth and abs((warmth[0] or 0.0) - (warmth[1] or 0.0)) > WARMTH_RATIO:
         shares = " and ".join(format_percent(share or 0.0) for share in warmth)

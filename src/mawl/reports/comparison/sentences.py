@@ -357,10 +357,9 @@ def basis(some: Statement) -> str:
     if some.change_ratio is None:
         return runs
     if some.not_judged is not None:
-        if some.not_judged.rule != "runs":
-            return f"{runs}; not judged: {some.not_judged.reason}"
         needed = counted_noun(some.more_runs_needed, "more run")
-        return f"{runs}; a statement needs {FEWEST_RUNS} runs a side, {needed} in all"
+        few = f"; a statement needs {FEWEST_RUNS} runs a side, {needed} in all"
+        return runs + (few if some.more_runs_needed else "")
     if some.alike:
         also = "" if some.verdict == "not told apart" else f"; {some.verdict} nevertheless, by less than that"
         return f"{runs}; no change larger than {margin_of(some)}{also}"
