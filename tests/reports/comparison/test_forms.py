@@ -364,6 +364,15 @@ def test_many_sides_in_every_form() -> None:
     assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)
 
 
+def test_advice_names_no_program_that_is_judged_unchanged(slower: Comparison) -> None:
+    programs = slower.programs
+    assert programs is not None
+    alike = [msgspec.structs.replace(one, verdict="not told apart") for one in programs.changes]
+    programs = msgspec.structs.replace(programs, changes=alike, slower=0, no_difference=2)
+    step = finding(msgspec.structs.replace(slower, programs=programs)).next_step
+    assert step is not None and step.startswith('do not adopt "after"; see why the jobs became slower: mawl')
+
+
 def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) -> None:
     step = finding(slower).next_step
     assert step == (
