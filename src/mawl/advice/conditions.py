@@ -9,7 +9,7 @@ import msgspec
 
 from mawl.advice.guideline import TargetGuideline
 from mawl.base.units import format_change, format_rate, format_ratio
-from mawl.figures.comparison.compare import Comparison, why_uncounted
+from mawl.figures.comparison.compare import Comparison
 from mawl.records.model.qualification import QualificationAnswer
 from mawl.records.model.summary.judgement import Answer
 from mawl.records.model.summary.summary import Judged
@@ -89,10 +89,9 @@ def check_of_comparison(subject: str, comparison: Comparison | None, reason: str
     """
     statement = None if comparison is None else comparison.statement
     if statement is None or statement.verdict == "not judged" or statement.change_ratio is None:
-        why = reason or "there are too few runs, or no jobs in common, to judge a difference"
+        unjudged = statement.not_judged if statement is not None else None
+        why = reason or (unjudged.reason if unjudged else "no job counts in every run of both sides")
         return ConditionCheck(name="slower", subject=subject, state="not known", sentence=why)
-    if comparison is not None and (uncounted := why_uncounted(comparison)) is not None:
-        return ConditionCheck(name="slower", subject=subject, state="not known", sentence=uncounted)
     slower = statement.verdict == "slower" and not statement.alike
     sentence = (
         f"a job took {format_change(statement.change_ratio)} time (geometric mean): {statement.verdict}"

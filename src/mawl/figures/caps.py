@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
+from mawl.base.units import format_plain, format_rate
 from mawl.figures.missing import Missing
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.windows import rates
@@ -27,6 +28,7 @@ ABOVE_RATIO = value_of("limit.cap.above_ratio")
 """A device that moves more than this many times a cap is not held by it."""
 
 UNITS = ("bytes_per_second", "requests_per_second")
+NO_CAP = "no cap"
 PARTLY = "only a part of its bytes is capped"
 NOT_RECORDED = "not known: the run did not look for caps (before format 2.4, or not measured by mawl)"
 
@@ -84,6 +86,28 @@ def roles_at_cap(view: RunView) -> dict[float, frozenset[Role]]:
                 if None not in moved and NEAR_RATIO <= ratio <= ABOVE_RATIO:
                     found[at].add(role)
     return {moment.start_seconds: frozenset(roles) for moment, roles in zip(view.active, found, strict=True)}
+
+
+def cap_in_force(facts: RunFacts, role: Role, way: Direction) -> str | None:
+    """The caps of a role in one direction in words, ``no cap`` included; None if they are not known.
+
+    Caps on only a part of its devices are listed one by one.
+    """
+    volumes = [volume for volume in facts.volumes if volume.role == role]
+    if _unknown(volumes):
+        return None
+    cap = cap_of(caps_block(facts, {}), role, way)
+    parts = []
+    for unit in UNITS:
+        form = format_rate if unit == "bytes_per_second" else _requests
+        value, own = getattr(cap, unit), [one for one in _held(volumes) if one[1:3] == (way, unit)]
+        some = sorted(f"{form(one.value)} at {one.device[1]}" for one in own)
+        parts += some if value is None else [form(value)]
+    return ", ".join(parts) or NO_CAP
+
+
+def _requests(rate: float) -> str:
+    return f"{format_plain(rate)} requests/s"
 
 
 def _of_place(

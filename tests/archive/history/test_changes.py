@@ -91,6 +91,23 @@ def test_a_step_has_its_size_role_and_cause() -> None:
     assert "limit" in said
 
 
+def test_a_program_without_an_established_change_is_not_named() -> None:
+    runs = [
+        compared(
+            night,
+            {
+                "wide_sort": (1.3 if night >= BEFORE else 1.0) + 0.001 * (night % 3),
+                "census_load": 1.0 + 0.05 * (night % 2),
+            },
+            started_at=START + DAY * night,
+            ended_at=START + DAY * night + 60.0,
+        )
+        for night in range(BEFORE + AFTER)
+    ]
+    [change] = followed(runs).changes
+    assert [one.name for one in change.programs] == ["wide_sort"]
+
+
 def roles_named(draws: int) -> float:
     """Steps of 5 % that are put down to the right role, of those that are found."""
     named = found = 0

@@ -8,13 +8,16 @@ import msgspec
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.figures.comparison.comparability import differences, obstacles
+from mawl.figures.comparison.comparability import alternate, differences, obstacles, why_unjudged
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.rows import FigureChange, figure_changes
 from mawl.figures.comparison.sides import Side, side_of
 from mawl.plan.environment import StoredEnvironment
-from mawl.records.model.run import CacheFacts, Reference
+from mawl.records.model.node import IoCap
+from mawl.records.model.run import CacheFacts, Reference, VolumeFacts
 from mawl.records.spec.program_options import Options
+from mawl.reports.comparison.sentences import changed_on_purpose
+from mawl.reports.comparison.tables import settings as settings_table
 from tests.fakes.compared_runs import compared, pair, side, workload
 from tests.fakes.host_run import host_facts
 from tests.fakes.stored_run import facts, planned
@@ -68,7 +71,7 @@ def test_another_memory_pool_is_said_where_both_are_known(other: str | None, sai
 @pytest.mark.parametrize("other", [Reference(version=2), Reference(version=None, file="own.toml@0123")])
 def test_slowdowns_by_other_reference_times_are_not_compared(other: Reference) -> None:
     def row(*sides: Side) -> FigureChange:
-        return next(one for one in figure_changes(*sides) if one.name == "answer.slowdown")
+        return next(one for one in figure_changes(*sides, judged=False) if one.name == "answer.slowdown")
 
     before = side("before", [1.0])
     same = row(
@@ -118,10 +121,80 @@ def test_what_may_be_the_thing_compared_is_listed() -> None:
     assert compare(*sides).differences
 
 
-def test_runs_that_did_not_take_turns_are_said() -> None:
-    one_after_other = obstacles(side("a", [1.0, 1.0]), side("b", [1.0, 1.0], first=50))
-    assert [obstacle.rule for obstacle in one_after_other] == ["order"]
-    assert obstacles(*pair([1.0, 1.0], [1.0, 1.0])) == []
+@pytest.mark.parametrize(
+    ("order", "alternates"),
+    [
+        ("ABBA", True),
+        ("ABBAABBAAB", True),
+        ("ABABABABAB", True),
+        ("BBAABBAAB", True),
+        ("AABB", False),
+        ("AABBAABBAB", False),
+        ("AAAAABBBBB", False),
+        ("AABBBBBAAA", False),
+        ("AAABBBAAABBB", False),
+        ("AAAAAAAAAABABABABAB", False),
+    ],
+)
+def test_sides_alternate_where_a_drift_acts_on_both_alike(order: str, alternates: bool) -> None:
+    runs = [compared(place) for place in range(len(order))]
+    sides = [side_of(name, [run for run, of in zip(runs, order, strict=True) if of == name]) for name in "AB"]
+    assert alternate(*sides) is alternates
+    assert [one.rule for one in obstacles(*sides)] == ([] if alternates else ["order"])
+    unjudged = why_unjudged(*sides)
+    assert (unjudged is not None) == (len(order) < 10 or not alternates)
+    simulated = [side(name, [1.0] * 5, first=50 * at, kind="simulated") for at, name in enumerate("AB")]
+    assert why_unjudged(*simulated) is None
+
+
+def capped(rate: int | None, *, known: bool = True, **changes: Any) -> Side:
+    """A run with a cap on writes to work (None: no cap), and with other ``changes`` of its node."""
+    caps = [IoCap(device="sdb", direction="write", bytes_per_second=rate, file="/cap", carries=["sdb"])]
+    volume = VolumeFacts(
+        role="work",
+        node="bench1",
+        directory="/work",
+        devices=["sdb"],
+        caps=(caps if rate else []) if known else None,
+    )
+    node = msgspec.structs.replace(facts().nodes[0], **changes)
+    return side("capped", [1.0], volumes=[volume], nodes=[node])
+
+
+@pytest.mark.parametrize(
+    ("sides", "found"),
+    [
+        ((capped(40_000_000), capped(None)), [("cap on work writes", "40.0 MB/s", "no cap")]),
+        ((capped(40_000_000), capped(20_000_000)), [("cap on work writes", "40.0 MB/s", "20.0 MB/s")]),
+        ((capped(40_000_000), capped(None, known=False)), [("cap on work writes", "40.0 MB/s", "-")]),
+        ((capped(None), capped(None, known=False)), []),
+        (
+            (capped(None, cpu_quota=1.5), capped(None, memory_limit_bytes=2**31)),
+            [
+                ("CPU quota", "1.5 CPUs", "no limit recorded"),
+                ("memory limit", "no limit recorded", "2.00 GiB"),
+            ],
+        ),
+    ],
+)
+def test_caps_in_force_are_the_first_settings_that_differ(
+    sides: tuple[Side, Side], found: list[tuple[str, str, str]]
+) -> None:
+    later = side_of(
+        "later",
+        [
+            msgspec.structs.replace(
+                run, facts=msgspec.structs.replace(run.facts, run_id="later", mawl_version="9")
+            )
+            for run in sides[1].runs
+        ],
+    )
+    compared = compare(sides[0], later)
+    listed = [(one.name, one.reference, one.candidate) for one in compared.differences]
+    assert listed == [*found, ("mawl", "0.1.0", "9")]
+    assert [row[:3] for row in settings_table(compared).rows] == found
+    lines = [f"{name.removeprefix('cap on ')}: {one} -> {other}" for name, one, other in found]
+    assert changed_on_purpose(compared) == [("cap", line) for line in lines]
 
 
 def test_unlike_cores_and_places_of_counting_leave_figures_out() -> None:

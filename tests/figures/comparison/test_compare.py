@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bench.compare import rates
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.compare import Comparison, compare, compare_many
 from mawl.figures.comparison.sides import Side, side_of
@@ -167,6 +168,10 @@ def test_a_planted_tenth_in_the_noise_of_this_machine_is_rarely_seen_with_five_r
     assert found.smallest_effect_ratio is not None and found.smallest_effect_ratio > 0.15
     assert found.runs_for_tenth is not None and 10 < found.runs_for_tenth < 100
     assert math.isfinite(found.high_ratio or math.inf)
+
+
+def test_known_effects_are_named_at_the_stated_rates_and_none_of_sides_in_blocks() -> None:
+    assert [row.met for row in rates()] == [True] * 3
 
 
 def _elsewhere() -> Side:

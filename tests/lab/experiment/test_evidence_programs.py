@@ -16,20 +16,20 @@ from tests.fakes.views import partly
 NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
 
 
-def arm(name: str, runs: int, **seconds: float) -> Side:
-    """Runs with a job of each program."""
+def arm(name: str, runs: int, first: int = 0, **seconds: float) -> Side:
+    """Every second run, from the ``first`` on, with a job of each program."""
     return Side(
         label=name,
         runs=tuple(
             ComparedRun(
-                facts=facts(),
+                facts=facts(started_at=float(first + 2 * place)),
                 summary=partly({}),
                 jobs={
                     program: JobTime(program=program, real_time_seconds=real * noise)
                     for program, real in seconds.items()
                 },
             )
-            for noise in NOISE[:runs]
+            for place, noise in enumerate(NOISE[:runs])
         ),
     )
 
@@ -37,7 +37,7 @@ def arm(name: str, runs: int, **seconds: float) -> Side:
 def test_five_runs_an_arm_are_judged_program_by_program() -> None:
     found = programs_found(
         arm("as-found", 5, wide_sort=10.0, text_topics=2.0, ledger_update=3.0),
-        arm("profile", 5, wide_sort=4.0, text_topics=2.0, ledger_update=4.0),
+        arm("profile", 5, 1, wide_sort=4.0, text_topics=2.0, ledger_update=4.0),
     )
     assert (found.judged, found.runs) == (True, [5, 5])
     assert (found.faster, found.slower, found.not_told_apart) == (1, 1, 1)
@@ -58,7 +58,7 @@ def test_one_run_an_arm_is_counted_and_not_judged() -> None:
 
 
 def test_every_figure_has_a_definition() -> None:
-    found = programs_found(arm("as-found", 5, wide_sort=10.0), arm("profile", 5, wide_sort=4.0))
+    found = programs_found(arm("as-found", 5, wide_sort=10.0), arm("profile", 5, 1, wide_sort=4.0))
     row = msgspec.to_builtins(found)
     names = {f"programs.*.{name}" for name, value in row.items() if not isinstance(value, str)}
     names |= {

@@ -11,8 +11,8 @@ from bokeh.models import Range1d
 from markupsafe import escape
 
 from mawl.advice.conditions import check_of_comparison
-from mawl.figures.comparison.comparability import Difference
-from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts, compare, compare_many
+from mawl.figures.comparison.comparability import APART, Difference
+from mawl.figures.comparison.compare import ComparedPair, Comparison, compare, compare_many
 from mawl.figures.comparison.programs import Verdict
 from mawl.figures.comparison.sides import Reason, side_of
 from mawl.reports.campaign.content import render_markdown
@@ -177,37 +177,42 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     assert plain_json.loads(render_json(found))["finding"]["sentence"] == said.sentence
 
 
-def invalid(some: SideFacts, runs: int) -> SideFacts:
-    """The side with so many of its runs invalid."""
-    return msgspec.structs.replace(
-        some, validity=[("preliminary", len(some.run_ids) - runs), ("invalid", runs)]
-    )
+def unjudged(rule: str) -> Comparison:
+    """A planted fifth that is not judged: runs are invalid or cut short, or the sides are two blocks."""
+    before, after = pair(QUIET, [1.2 * factor for factor in QUIET])
+    if rule == "order":
+        after = side("after", [1.2 * factor for factor in QUIET], first=50)
+    if rule == "validity":
+        for run in after.runs[1:3]:
+            run.summary.validity.status = "invalid"
+    if rule == "outcome":
+        after = side_of("after", [*after.runs[:4], compared(9, outcome="aborted")])
+    return compare(before, after)
 
 
-@pytest.mark.parametrize(("before", "after"), [(1, 0), (0, 2), (1, 2)])
-def test_a_finding_of_invalid_runs_does_not_count_in_any_form(
-    slower: Comparison, before: int, after: int
+@pytest.mark.parametrize(
+    ("rule", "why", "step"),
+    [
+        ("validity", "invalid by their own checks: 2 of 5 runs of after", "fix what makes runs invalid"),
+        ("outcome", "invalid by their own checks: 1 of 5 runs of after", "did not complete: aborted"),
+        ("order", APART, "mawl run --ab A.toml B.toml"),
+    ],
+)
+def test_a_pair_that_is_not_judged_has_figures_and_no_advice_in_any_form(
+    rule: str, why: str, step: str
 ) -> None:
-    found = msgspec.structs.replace(
-        slower, reference=invalid(slower.reference, before), candidate=invalid(slower.candidate, after)
-    )
-    sides = {"before": before, "after": after}
-    why = "invalid by their own checks: " + " and ".join(
-        f"{count} of 5 runs of {label}" for label, count in sides.items() if count
-    )
+    found = unjudged(rule)
     said = finding(found)
-    assert said.sign == "undecided"
-    assert said.sentence == (
-        'Undecided: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %); '
-        f"it does not count: {why}"
-    )
-    assert said.next_step == "fix what makes runs invalid; the report of each such run names it"
-    page = html.render(found)
-    assert f"<h1>{escape(said.sentence)}</h1>" in page and ">Worse<" not in page
+    assert said.sign == "undecided" and said.next_step is not None and step in said.next_step
+    change = 'Undecided: "after" against "before", real time per job +'
+    assert said.sentence.startswith(change) and said.sentence.endswith(f" % (not judged: {why})")
+    page, whole = html.render(found), text.render_text(found, every=True)
+    assert f"<h1>{escape(said.sentence)}</h1>" in page
     assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert " ".join(text.render_text(found).split()).startswith(f"finding {said.sentence} basis")
-    assert plain_json.loads(render_json(found))["finding"]["sign"] == "undecided"
-    assert against(ComparedPair(candidate="after", comparison=found)).startswith("undecided: real time")
+    assert " ".join(whole.split()).startswith(f"finding {said.sentence} basis")
+    for form in (page, whole, render_json(found), against(ComparedPair(candidate="after", comparison=found))):
+        assert not re.search(r">Worse<|orse:|adopt (\"|&)|became|\d programs? (slower|faster)", form)
+    assert found.programs is not None and {one.verdict for one in found.programs.changes} == {"not judged"}
     check = check_of_comparison("after", found, None)
     assert (check.state, check.sentence) == ("not known", why)
 
@@ -359,6 +364,15 @@ def test_many_sides_in_every_form() -> None:
     assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)
 
 
+def test_advice_names_no_program_that_is_judged_unchanged(slower: Comparison) -> None:
+    programs = slower.programs
+    assert programs is not None
+    alike = [msgspec.structs.replace(one, verdict="not told apart") for one in programs.changes]
+    programs = msgspec.structs.replace(programs, changes=alike, slower=0, no_difference=2)
+    step = finding(msgspec.structs.replace(slower, programs=programs)).next_step
+    assert step is not None and step.startswith('do not adopt "after"; see why the jobs became slower: mawl')
+
+
 def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) -> None:
     step = finding(slower).next_step
     assert step == (
@@ -395,7 +409,7 @@ def test_a_run_of_few_programs_apart_is_decided_by_program(slower: Comparison) -
     )
 
 
-def test_invalid_runs_name_the_check_and_a_run_with_its_count(slower: Comparison) -> None:
+def test_invalid_runs_name_the_check_and_a_run_with_its_count() -> None:
     check = Reason(
         about="validity",
         rule="clock",
@@ -406,9 +420,10 @@ def test_invalid_runs_name_the_check_and_a_run_with_its_count(slower: Comparison
         cure="run it again",
         alike=True,
     )
-    side = msgspec.structs.replace(invalid(slower.candidate, 2), reasons=[check])
-    before = msgspec.structs.replace(slower.reference, reasons=[])
-    found = finding(msgspec.structs.replace(slower, reference=before, candidate=side))
+    spoiled = unjudged("validity")
+    candidate = msgspec.structs.replace(spoiled.candidate, reasons=[check])
+    before = msgspec.structs.replace(spoiled.reference, reasons=[])
+    found = finding(msgspec.structs.replace(spoiled, reference=before, candidate=candidate))
     assert found.next_step == (
         "fix what makes runs invalid, 2 of 10 runs: the clock was set back: mawl report run-3"
     )

@@ -13,10 +13,11 @@ from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import Difference, differences
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side
-from mawl.figures.comparison.waits import main_change, verdicts
+from mawl.figures.comparison.waits import main_change, place_changes, verdicts
 from mawl.figures.statistics import (
     FEWEST_AFTER,
     FEWEST_BEFORE,
+    FEWEST_RUNS,
     PART_LEVEL,
     WHOLE_LEVEL,
     ChangeFound,
@@ -55,7 +56,8 @@ class HistoryChange(msgspec.Struct, frozen=True, kw_only=True):
 
     ``slower`` is None where it is no change of a time.  ``causes`` are facts that changed between the last
     night before and the first after; ``place`` is the sentence on where the time went, and ``role`` the role
-    that it names; ``limits`` are what the runs were limited by before and after.
+    that it names; ``limits`` are what the runs were limited by before and after.  ``programs`` are
+    those whose interval leaves out 0.
     """
 
     night: str
@@ -177,6 +179,7 @@ def _change(
         for one in every
         if one.kind == "program"
     ]
+    programs = [one for one in programs if one.low * one.high > 0.0]
     programs.sort(key=lambda one: -abs(one.change_ratio or 0.0))
     return HistoryChange(
         night=nights[place].label,
@@ -222,7 +225,8 @@ def _changed_place(
         compared = compare(*sides, anyway=True)
     except UsageError as error:
         return f"the nights before and after cannot be compared: {error.why or error.what}", None
-    found = main_change(compared.places, compared.roles)
+    judged = min(len(side.runs) for side in sides) >= FEWEST_RUNS  # nights before and after never alternate
+    found = main_change(place_changes(*sides, judged=judged), compared.roles)
     return (None, None) if found is None else (found.sentence, found.role)
 
 

@@ -15,7 +15,7 @@ from typing import Literal
 import msgspec
 
 from mawl.base.units import format_percent
-from mawl.figures.comparison.compare import Comparison, why_uncounted
+from mawl.figures.comparison.compare import Comparison
 from mawl.figures.comparison.sides import ComparedRun, Side, at
 from mawl.figures.statistics import LEVEL, quantile
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange
@@ -300,9 +300,10 @@ def smt_sentence(rows: Sequence[SmtRow], comparison: Comparison | None) -> str:
     if statement is None or statement.verdict == "not judged" or len(rows) < 2:
         if statement is not None and not statement.jobs:
             return "not decided: no job counts in every run of both modes"
+        unjudged = statement.not_judged if statement is not None else None
+        if unjudged is not None and unjudged.rule != "runs":
+            return f"not decided: {unjudged.reason}"
         return "not decided: it takes five finished runs of each mode"
-    if comparison is not None and (uncounted := why_uncounted(comparison)) is not None:
-        return f"not decided: {uncounted}"
     fewest, most = rows[0], rows[-1]
     known = [
         f"{format_percent(row.cpu_busy_ratio)} with {row.title}"

@@ -6,14 +6,19 @@ docs/design/comparison.md gives the reason of each rule.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from itertools import pairwise
+from statistics import fmean
 from typing import Literal
 
 import msgspec
 
-from mawl.base.units import format_memory, format_percent
+from mawl.base.units import counted_noun, format_memory, format_percent
+from mawl.figures.caps import DIRECTIONS, NO_CAP, cap_in_force
 from mawl.figures.comparison.sides import ComparedRun, Side, centre, same
+from mawl.figures.statistics import FEWEST_RUNS
 from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import ROLES
 
 
 class Difference(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,7 +31,20 @@ class Difference(msgspec.Struct, frozen=True, kw_only=True):
 
 Reader = Callable[[ComparedRun], object]
 
+CAP = "cap on "
+LIMITS: tuple[tuple[str, Reader], ...] = (
+    *(
+        (f"{CAP}{role} {way}s", lambda run, role=role, way=way: cap_in_force(run.facts, role, way))
+        for role in ROLES
+        for way in DIRECTIONS
+    ),
+    ("CPU quota", lambda run: _of_nodes(run, "cpu_quota", "{:g} CPUs".format)),
+    ("memory limit", lambda run: _of_nodes(run, "memory_limit_bytes", format_memory)),
+)
+"""Caps in force: settings that are listed before all others."""
+
 OWN: tuple[tuple[str, Reader], ...] = (
+    *LIMITS,
     ("options", lambda run: _options(run)),
     ("machine", lambda run: "; ".join(_machine(node) for node in run.facts.nodes)),
     ("kernel", lambda run: ", ".join(node.kernel or "-" for node in run.facts.nodes)),
@@ -67,7 +85,7 @@ def differences(reference: Side, candidate: Side) -> list[Difference]:
     return [
         Difference(name=name, reference=_listed(one), candidate=_listed(other))
         for name, one, other in found
-        if one != other
+        if one != other and {one, other} != {None, NO_CAP}
     ] + _environments(before, after)
 
 
@@ -117,11 +135,12 @@ def _machine(node: NodeFacts) -> str:
     cores = f"{node.cores or '-'} {node.core_basis or 'core'}s"
     memory = "-" if node.memory_bytes is None else format_memory(node.memory_bytes)
     limits = [] if node.cpus_used is None else [f"{len(node.cpus_used)} CPUs used"]
-    limits += [] if node.cpu_quota is None else [f"CPU quota {node.cpu_quota:g}"]
-    limits += (
-        [] if node.memory_limit_bytes is None else [f"limited to {format_memory(node.memory_limit_bytes)}"]
-    )
     return f"{node.name}: {', '.join([node.cpu_model or '-', cores, memory, *limits])}"
+
+
+def _of_nodes(run: ComparedRun, name: str, form: Callable[[float], str]) -> str:
+    values = [getattr(node, name) for node in run.facts.nodes]
+    return ", ".join("no limit recorded" if value is None else form(value) for value in values)
 
 
 def _file_systems(run: ComparedRun) -> str:
@@ -155,6 +174,12 @@ def accounting(side: Side) -> str | None:
 
 Severity = Literal["refused", "doubtful", "remark"]
 """``refused``: no comparison; ``doubtful``: only with ``--anyway``; ``remark``: said beside the figures."""
+
+APART = "the runs of the two sides did not alternate, so drift would look like an effect"
+TAKE_TURNS = "run the sides in turns (A B B A): mawl run --ab A.toml B.toml does this on one machine"
+
+MOST_APART_RATIO = 1 / 8
+"""The mean places of two sides that alternate differ by at most this share of all runs: A B A B by one."""
 
 NEVER_MET = "no figure of one says anything about the other"
 
@@ -242,13 +267,8 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
         one, other = read(before), read(after)
         if one != other:
             yield Obstacle(rule=name, severity=severity, sentence=_unlike(name, one, other, before, after))
-    if _in_turn(reference, candidate) is False:
-        yield Obstacle(
-            rule="order",
-            severity="remark",
-            sentence="all runs of one side were made before those of the other: what drifted meanwhile "
-            "would look like an effect; take turns",
-        )
+    if not alternate(reference, candidate):
+        yield Obstacle(rule="order", severity="remark", sentence=APART)
     warmth = [centre(side.values("inputs.resident_ratio")) for side in (reference, candidate)]
     if None not in warmth and abs((warmth[0] or 0.0) - (warmth[1] or 0.0)) > WARMTH_RATIO:
         shares = " and ".join(format_percent(share or 0.0) for share in warmth)
@@ -317,14 +337,56 @@ def _unlike(name: str, one: object, other: object, before: ComparedRun, after: C
     )
 
 
-def _in_turn(reference: Side, candidate: Side) -> bool | None:
-    """Whether runs of the sides were made by turns; None where there is one of a side only."""
-    if min(len(reference.runs), len(candidate.runs)) < 2:
-        return None
-    spans = [
-        (side.runs[0].facts.started_at, side.runs[-1].facts.started_at) for side in (reference, candidate)
+class Unjudged(msgspec.Struct, frozen=True, kw_only=True):
+    """Why two sides are compared in figures only, and how to get a judgement."""
+
+    rule: Literal["validity", "runs", "order"]
+    reason: str
+    fix: str
+
+
+def why_unjudged(reference: Side, candidate: Side) -> Unjudged | None:
+    """Why no difference between two sides of runs is judged; None where it is."""
+    sides = (reference, candidate)
+    invalid = [
+        f"{len(some)} of {counted_noun(len(side.runs), 'run')} of {side.label}"
+        for side in sides
+        if (some := [run for run in side.runs if run.summary.validity.status == "invalid"])
     ]
-    return spans[0][0] < spans[1][1] and spans[1][0] < spans[0][1]
+    if invalid:
+        return Unjudged(
+            rule="validity",
+            reason=f"invalid by their own checks: {' and '.join(invalid)}",
+            fix="fix what makes runs invalid; the report of each such run names it",
+        )
+    fewest = min(len(side.runs) for side in sides)
+    if fewest < FEWEST_RUNS:
+        lacking = sum(max(FEWEST_RUNS - len(side.runs), 0) for side in sides)
+        return Unjudged(
+            rule="runs",
+            reason=f"{len(reference.runs)} against {counted_noun(len(candidate.runs), 'run')}: "
+            "too few for an interval",
+            fix=f"make {counted_noun(lacking, 'more run')}, the sides in turns; a statement needs "
+            f"{FEWEST_RUNS} a side",
+        )
+    return None if alternate(reference, candidate) else Unjudged(rule="order", reason=APART, fix=TAKE_TURNS)
+
+
+def alternate(reference: Side, candidate: Side) -> bool:
+    """Whether runs of the sides took turns, by their start times, so that a drift acts on both sides alike.
+
+    Blocks of runs of one side are then shorter than two runs on average, as in A B B A, and the mean places
+    of the sides in the order are close.  Simulated runs have no drift; one run has no order.
+    """
+    sides = (reference, candidate)
+    fewest = min(len(side.runs) for side in sides)
+    if fewest < 2 or all(_kind(run) == "simulated" for side in sides for run in side.runs):
+        return True
+    starts = sorted((run.facts.started_at, at) for at, side in enumerate(sides) for run in side.runs)
+    order = [at for _, at in starts]
+    blocks = 1 + sum(one != other for one, other in pairwise(order))
+    means = [fmean(place for place, at in enumerate(order) if at == side) for side in (0, 1)]
+    return blocks > fewest and abs(means[0] - means[1]) <= max(1.0, len(order) * MOST_APART_RATIO)
 
 
 def _device_source(run: ComparedRun) -> str:

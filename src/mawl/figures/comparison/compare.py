@@ -8,8 +8,15 @@ from typing import Literal
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.base.units import counted_noun, format_bits
-from mawl.figures.comparison.comparability import CitedSettings, Difference, Obstacle, differences, obstacles
+from mawl.base.units import format_bits
+from mawl.figures.comparison.comparability import (
+    CitedSettings,
+    Difference,
+    Obstacle,
+    differences,
+    obstacles,
+    why_unjudged,
+)
 from mawl.figures.comparison.programs import (
     MARGIN_RATIO,
     ComparedPrograms,
@@ -230,7 +237,9 @@ def compare(
             )
     measured = bool(reference.runs and candidate.runs)
     one_paper = alike_systems(reference, candidate)
-    places = place_changes(reference, candidate) if measured else []
+    unjudged = why_unjudged(reference, candidate) if measured else None
+    judged = measured and unjudged is None
+    places = place_changes(reference, candidate, judged=judged) if measured else []
     roles = role_changes(reference, candidate) if measured else []
     return Comparison(
         basis="runs" if measured else "one paper" if one_paper else "per core and in shape",
@@ -238,25 +247,15 @@ def compare(
         candidate=_facts(candidate),
         obstacles=found,
         differences=differences(reference, candidate),
-        statement=statement(reference, candidate, margin_ratio) if measured else None,
-        figures=figure_changes(reference, candidate) if measured or one_paper else [],
-        programs=program_changes(reference, candidate) if measured else None,
+        statement=statement(reference, candidate, unjudged, margin_ratio) if measured else None,
+        figures=figure_changes(reference, candidate, judged=judged) if measured or one_paper else [],
+        programs=program_changes(reference, candidate, judged=judged) if measured else None,
         places=places,
         roles=roles,
-        named=main_change(places, roles) if reference.judged and candidate.judged else None,
+        named=main_change(places, roles) if judged else None,
         links=link_finding(reference, candidate) if measured else None,
         shape=[] if measured else shape_rows(reference, candidate),
     )
-
-
-def why_uncounted(comparison: Comparison) -> str | None:
-    """Why no finding of a comparison counts: runs are invalid by their own checks.  None if none is."""
-    found = []
-    for side in comparison.sides:
-        invalid = dict(side.validity).get("invalid", 0)
-        if invalid:
-            found.append(f"{invalid} of {counted_noun(len(side.run_ids), 'run')} of {side.label}")
-    return f"invalid by their own checks: {' and '.join(found)}" if found else None
 
 
 def compare_many(

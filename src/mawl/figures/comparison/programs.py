@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.figures.comparison.comparability import Unjudged
 from mawl.figures.comparison.sides import ComparedRun, Side
 from mawl.figures.statistics import FEWEST_RUNS, Effect, effect_of, holm, runs_needed
 from mawl.records.model.thresholds import value_of
@@ -26,7 +27,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
 
     Ratios are candidate over reference less 1 (0.1: a tenth longer), of the geometric means.
     ``alike``: no change larger than ``margin_ratio`` is established, by the 90 % interval ``narrow_*``; None
-    where nothing is judged.
+    where nothing is judged; ``not_judged`` says why.
     ``smallest_effect_ratio`` would be found in 80 % of comparisons like this one;
     ``runs_for_tenth`` runs a side would find 10 % (None: more than 200).
     ``reference_run_seconds`` and ``candidate_run_seconds`` have a value for each run, in order of its start:
@@ -40,6 +41,7 @@ class Statement(msgspec.Struct, frozen=True, kw_only=True):
     candidate_runs: int
     more_runs_needed: int
     change_ratio: float | None
+    not_judged: Unjudged | None = None
     margin_ratio: float = MARGIN_RATIO
     alike: bool | None = None
     narrow_low_ratio: float | None = None
@@ -89,8 +91,10 @@ def matched_jobs(sides: Sequence[Side]) -> dict[str, str]:
     return {name: job.program for name, job in first.items() if all(_counts(run, name) for run in runs)}
 
 
-def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RATIO) -> Statement:
-    """The change of real time per job, judged where both sides have runs enough.
+def statement(
+    reference: Side, candidate: Side, unjudged: Unjudged | None, margin_ratio: float = MARGIN_RATIO
+) -> Statement:
+    """The change of real time per job; judged unless ``unjudged``, which is ``why_unjudged`` of the sides.
 
     ``margin_ratio`` (above 0) is the change that would matter: candidate over reference from 1 / (1 + margin)
     to 1 + margin is no change larger than the margin.
@@ -105,6 +109,7 @@ def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RAT
         candidate_runs=len(candidate.runs),
         more_runs_needed=sum(max(FEWEST_RUNS - len(side.runs), 0) for side in (reference, candidate)),
         change_ratio=None,
+        not_judged=unjudged,
         margin_ratio=margin_ratio,
     )
     if not matched:
@@ -116,7 +121,7 @@ def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RAT
         reference_run_seconds=[exp(mean) for mean in before],
         candidate_run_seconds=[exp(mean) for mean in after],
     )
-    if not (reference.judged and candidate.judged):
+    if unjudged is not None:
         return known
     effect = effect_of(before, after)
     return msgspec.structs.replace(
@@ -131,14 +136,14 @@ def statement(reference: Side, candidate: Side, margin_ratio: float = MARGIN_RAT
     )
 
 
-def program_changes(reference: Side, candidate: Side) -> ComparedPrograms:
-    """Program by program; with runs enough each is judged among all (Holm)."""
+def program_changes(reference: Side, candidate: Side, *, judged: bool) -> ComparedPrograms:
+    """Program by program; if ``judged``, each among all (Holm)."""
     matched = matched_jobs((reference, candidate))
     names = sorted(set(matched.values()))
     jobs = {name: [job for job, program in matched.items() if program == name] for name in names}
     values = {name: (means(reference, jobs[name]), means(candidate, jobs[name])) for name in names}
     effects: dict[str, Effect] = {}
-    if reference.judged and candidate.judged:
+    if judged:
         effects = {name: effect_of(*values[name], comparisons=len(names)) for name in names}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     changes = [

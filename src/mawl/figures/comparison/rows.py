@@ -39,7 +39,7 @@ class FigureChange(msgspec.Struct, frozen=True, kw_only=True):
     """A figure on both sides (geometric means over runs; of ratios, plain means) and its change.
 
     ``reason`` says why there is no value or no comparison; interval, smallest effect and verdict
-    are there for judged figures of sides with runs enough.
+    are there for judged figures of sides that are judged.
     """
 
     title: str
@@ -119,11 +119,11 @@ UNLIKE: dict[Needs, str] = {
 }
 
 
-def figure_changes(reference: Side, candidate: Side) -> list[FigureChange]:
+def figure_changes(reference: Side, candidate: Side, *, judged: bool) -> list[FigureChange]:
     """The table for two sides of runs; rows that neither side has are left out."""
     rows = [(figure, _row(figure, reference, candidate)) for figure in FIGURES]
     rows = [(figure, row) for figure, row in rows if (row.reference, row.candidate) != (None, None)]
-    effects = _effects([figure for figure, _ in rows], reference, candidate)
+    effects = _effects([figure for figure, _ in rows], reference, candidate) if judged else {}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     return [_judged(row, effects.get(figure.path), found.get(figure.path, False)) for figure, row in rows]
 
@@ -152,8 +152,6 @@ def _row(figure: ComparedFigure, reference: Side, candidate: Side) -> FigureChan
 
 
 def _effects(figures: list[ComparedFigure], reference: Side, candidate: Side) -> dict[str, Effect]:
-    if not (reference.judged and candidate.judged):
-        return {}
     values = {
         figure.path: (logs(reference.values(figure.path)), logs(candidate.values(figure.path)))
         for figure in figures

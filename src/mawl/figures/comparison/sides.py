@@ -18,7 +18,6 @@ import numpy as np
 from mawl.base.errors import UsageError
 from mawl.figures.over_time import OverTime, over_time
 from mawl.figures.series import Floats, kept_rows
-from mawl.figures.statistics import FEWEST_RUNS
 from mawl.figures.view import RunView
 from mawl.figures.windows import Rates
 from mawl.plan.environment import StoredEnvironment
@@ -130,11 +129,6 @@ class Side(msgspec.Struct, frozen=True, kw_only=True):
     label: str
     runs: tuple[ComparedRun, ...] = ()
     published: PublishedFigures | None = None
-
-    @property
-    def judged(self) -> bool:
-        """Whether there are runs enough for a statement."""
-        return len(self.runs) >= FEWEST_RUNS
 
     def values(self, path: str) -> list[float]:
         """A figure of each run's summary (dotted path); empty where one of them lacks it."""

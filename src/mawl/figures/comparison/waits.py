@@ -69,13 +69,13 @@ class Named(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def place_changes(reference: Side, candidate: Side) -> list[PlaceChange]:
+def place_changes(reference: Side, candidate: Side, *, judged: bool) -> list[PlaceChange]:
     """One row a place; empty where a run of either side did not measure its waits."""
     values = {place: (reference.values(path), candidate.values(path)) for place, path in PLACES.items()}
     if not all(before and after for before, after in values.values()):
         return []
     effects: dict[str, Effect] = {}
-    if reference.judged and candidate.judged:
+    if judged:
         effects = {place: effect_of(*pair, comparisons=len(values)) for place, pair in values.items()}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     whole = sum(statistics.fmean(before) for before, _ in values.values())

@@ -12,6 +12,7 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.base.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
+from mawl.figures.comparison.comparability import why_unjudged
 from mawl.figures.comparison.programs import program_changes, statement
 from mawl.figures.comparison.sides import Side, centre, change
 from mawl.figures.comparison.waits import main_change, place_changes, role_changes
@@ -211,7 +212,8 @@ def why_otherwise(reference: Side, candidate: Side) -> list[str]:
             f"{names}: devices moved {format_bytes(before)} -> {format_bytes(after)} for the same "
             f"application bytes, {less} bytes under the same caps"
         )
-    place = main_change(place_changes(reference, candidate), role_changes(reference, candidate))
+    places = place_changes(reference, candidate, judged=why_unjudged(reference, candidate) is None)
+    place = main_change(places, role_changes(reference, candidate))
     if place is not None:
         reasons.append(f"{names}: {place.sentence}")
     cpu = [_cpu_seconds(side) for side in (reference, candidate)]
@@ -321,12 +323,14 @@ def _citation(spec: FindingSpec) -> str:
 
 def programs_found(reference: Side, candidate: Side) -> ProgramsFound:
     """Judged where both arms have runs enough, else plain changes; the programs that gained most first."""
-    said, programs = statement(reference, candidate), program_changes(reference, candidate)
+    unjudged = why_unjudged(reference, candidate)
+    said = statement(reference, candidate, unjudged)
+    programs = program_changes(reference, candidate, judged=unjudged is None)
     return ProgramsFound(
         reference=reference.label,
         candidate=candidate.label,
         runs=[len(reference.runs), len(candidate.runs)],
-        judged=reference.judged and candidate.judged,
+        judged=unjudged is None,
         verdict=said.verdict,
         change_ratio=said.change_ratio,
         low_ratio=said.low_ratio,

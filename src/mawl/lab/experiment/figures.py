@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.removal import remove_below
+from mawl.figures.comparison.comparability import why_unjudged
 from mawl.figures.comparison.sides import Side, at, centre, change
 from mawl.figures.comparison.waits import main_change, place_changes, role_changes
 from mawl.lab.bed import ArmSpec
@@ -119,7 +120,8 @@ def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictFound:
 
 
 def _pair(reference: Side, candidate: Side) -> PairFound:
-    differs = main_change(place_changes(reference, candidate), role_changes(reference, candidate))
+    places = place_changes(reference, candidate, judged=why_unjudged(reference, candidate) is None)
+    differs = main_change(places, role_changes(reference, candidate))
     blocked = {role: _value(reference, f"wait.blocked_seconds.{role}") for role in ROLES}
     whole = None if None in blocked.values() else sum(seconds or 0.0 for seconds in blocked.values())
     fast = (blocked["work"] or 0.0) + (blocked["util"] or 0.0)

@@ -111,7 +111,7 @@ def _programs(found: ProgramsFound) -> list[str]:
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
         f"{found.not_told_apart} without a difference"
         if found.judged
-        else f"{found.ran_shorter} took less time, {found.ran_longer} more; too few runs to decide"
+        else f"{found.ran_shorter} took less time, {found.ran_longer} more; not judged"
     )
     return [
         f"  {counts} ({one} against {counted_noun(other, 'run')})",

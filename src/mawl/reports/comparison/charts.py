@@ -202,7 +202,7 @@ def _programs_chart(changes: Sequence[ProgramChange]) -> Chart:
         [
             Key("judged faster", "good"),
             Key("judged slower", "bad"),
-            Key("no difference found, or too few runs", "quiet"),
+            Key("no difference found, or not judged", "quiet"),
         ],
         plot,
     )

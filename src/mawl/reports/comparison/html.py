@@ -12,7 +12,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun, format_change
-from mawl.figures.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts, why_uncounted
+from mawl.figures.comparison.compare import ComparedPair, Comparison, Matrix, SideFacts
 from mawl.figures.comparison.sides import Reason
 from mawl.reports.comparison.charts import effect_charts, matrix_charts, pair_charts, runs_chart
 from mawl.reports.comparison.over_time import charts_over_time, lines_over_time
@@ -310,7 +310,7 @@ def _card_better(comparison: Comparison, programs: str) -> Card:
         "Is the candidate better?",
         capital(sign),
         TONES[sign],
-        [f"{capital(text)}." for text in (why_uncounted(comparison), programs) if text],
+        [f"{capital(programs)}."] if programs else [],
         format_change(some.change_ratio),
         f"real time per job ({span_of(some)})",
         more=("effects", "Program by program"),

@@ -12,13 +12,13 @@ from typing import Literal
 import msgspec
 
 from mawl.base.units import counted_noun, format_change, format_percent
-from mawl.figures.comparison.comparability import ARM_SETTING, OPTION
-from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts, why_uncounted
+from mawl.figures.comparison.comparability import ARM_SETTING, CAP, OPTION
+from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts
 from mawl.figures.comparison.programs import ComparedPrograms, ProgramChange, Statement
 from mawl.figures.comparison.sides import About, Reason, merge_reasons
 from mawl.figures.comparison.waits import LEAST_SHARE_RATIO
 from mawl.figures.statistics import FEWEST_RUNS
-from mawl.reports.comparison.tables import interval, verdict_words
+from mawl.reports.comparison.tables import changed_caps, interval, verdict_words
 
 
 def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
@@ -126,11 +126,7 @@ def verdict(comparison: Comparison) -> tuple[Sign, str]:
     if some.change_ratio is None:
         return "undecided", "no job counts in every run of both sides"
     apart = programs_apart(comparison)
-    said = "; ".join([f"{change_of(some)} ({span_of(some)})", *apart])
-    why = why_uncounted(comparison)
-    if why is not None:
-        return "undecided", f"{said}; it does not count: {why}"
-    return sign_of(some, apart), said
+    return sign_of(some, apart), "; ".join([f"{change_of(some)} ({span_of(some)})", *apart])
 
 
 def sign_of(some: Statement, apart: list[str]) -> Sign:
@@ -151,8 +147,9 @@ def change_of(some: Statement) -> str:
 
 def span_of(some: Statement) -> str:
     """The interval that the sign rests on, or why there is none."""
-    if some.verdict == "not judged":
-        return f"{runs_of(some)}: too few for an interval"
+    if some.not_judged is not None:
+        few = some.not_judged.rule == "runs"
+        return some.not_judged.reason if few else f"not judged: {some.not_judged.reason}"
     if without_spread(some):
         return f"{runs_of(some)}, those of each side alike"
     if some.alike:
@@ -200,13 +197,8 @@ def _next_step(comparison: Comparison) -> str | None:
     some = comparison.statement
     if some is None or some.change_ratio is None:
         return None
-    if why_uncounted(comparison) is not None:
-        return _repair(comparison)
-    if some.verdict == "not judged":
-        return (
-            f"make {counted_noun(some.more_runs_needed, 'more run')}, the sides in turns; a statement needs "
-            f"{FEWEST_RUNS} a side"
-        )
+    if some.not_judged is not None:
+        return _repair(comparison) or some.not_judged.fix
     candidate = f'"{comparison.candidate.label}"'
     match sign_of(some, programs_apart(comparison)):
         case "worse":
@@ -230,20 +222,19 @@ def _to_publish(comparison: Comparison) -> str | None:
     return to_publish(comparison.statuses, comparison.reasons, comparison.runs)
 
 
-def _repair(comparison: Comparison) -> str:
-    """The check that makes most of the invalid runs so, and one of them to read."""
+def _repair(comparison: Comparison) -> str | None:
+    """The check that makes most of the invalid runs so, and one of them to read; None without one."""
     failed = checks(one for one in comparison.reasons if one.severity == "invalid")
     if not failed:
-        return "fix what makes runs invalid; the report of each such run names it"
+        return None
     why = with_count(failed[0], comparison.runs)
     return f"fix what makes runs invalid, {why}{report_of(failed[0].run)}"
 
 
 def _changed_most(comparison: Comparison) -> str:
-    """The two programs that slowed most, those that are established first: ``wide_sort (+20 %)``."""
+    """The two programs that were established to slow most, ``wide_sort (+20 %)``; else the jobs."""
     changes = comparison.programs.changes if comparison.programs is not None else []
-    established = [one for one in changes if one.verdict == "slower"]
-    slower = established or [one for one in changes if one.change_ratio > 0]
+    slower = [one for one in changes if one.verdict == "slower"]
     return " and ".join(map(_program, slower[:MOST_NAMED])) or "the jobs"
 
 
@@ -316,9 +307,13 @@ def next_lines(found: Headline) -> list[Line]:
 
 
 def changed_on_purpose(comparison: Comparison) -> list[Line]:
-    """Settings of the arms and options of the runs that differ: ``setting``, ``readahead: 128 -> 4096``."""
+    """Caps, settings of the arms and options that differ: ``setting``, ``readahead: 128 -> 4096``."""
     kinds = {"setting": ARM_SETTING, "option": f"{OPTION} "}
     found = [
+        ("cap", f"{fact.name.removeprefix(CAP)}: {fact.reference} -> {fact.candidate}")
+        for fact in changed_caps(comparison)
+    ]
+    found += [
         (kind, f"{fact.name.removeprefix(begin).strip()}: {fact.reference} -> {fact.candidate}")
         for kind, begin in kinds.items()
         for fact in comparison.differences
@@ -335,9 +330,9 @@ def unlike(comparison: Comparison) -> list[str]:
 
 
 def programs(found: ComparedPrograms) -> str:
-    """``3 programs faster, 1 slower, 16 without a difference``; plain counts where runs were too few."""
+    """``3 programs faster, 1 slower, 16 without a difference``; plain counts where nothing is judged."""
     if all(change.verdict == "not judged" for change in found.changes):
-        return f"{found.ran_shorter} took less time, {found.ran_longer} more; too few runs to decide"
+        return f"{found.ran_shorter} took less time, {found.ran_longer} more; not judged"
     return (
         f"{counted_noun(found.faster, 'program')} faster, {found.slower} slower, "
         f"{found.no_difference} without a difference"
@@ -361,9 +356,10 @@ def basis(some: Statement) -> str:
         runs += f"; {counted_noun(some.jobs_left_out, 'job')} left out, not counted in every run"
     if some.change_ratio is None:
         return runs
-    if some.verdict == "not judged":
+    if some.not_judged is not None:
         needed = counted_noun(some.more_runs_needed, "more run")
-        return f"{runs}; a statement needs {FEWEST_RUNS} runs a side, {needed} in all"
+        few = f"; a statement needs {FEWEST_RUNS} runs a side, {needed} in all"
+        return runs + (few if some.more_runs_needed else "")
     if some.alike:
         also = "" if some.verdict == "not told apart" else f"; {some.verdict} nevertheless, by less than that"
         return f"{runs}; no change larger than {margin_of(some)}{also}"

@@ -16,6 +16,7 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
+from mawl.figures.comparison.comparability import LIMITS, Difference
 from mawl.figures.comparison.compare import Comparison, Matrix, MatrixRow
 from mawl.figures.comparison.waits import PLACES, PlaceChange
 from mawl.importers.formats.text import one_line
@@ -66,13 +67,9 @@ def span(some: PaperRange | None, unit: Unit) -> str:
     return ends[0] if some.low == some.high else " to ".join(ends)
 
 
-VERDICT_WORDS = {"not told apart": "no difference found", "not judged": "too few runs to decide"}
-"""The verdicts of a comparison that read otherwise than they are called in JSON."""
-
-
 def verdict_words(verdict: str) -> str:
     """A verdict in plain words: ``slower``, ``no difference found``."""
-    return VERDICT_WORDS.get(verdict, verdict)
+    return "no difference found" if verdict == "not told apart" else verdict
 
 
 def verdict_cell(verdict: str, smallest: str | None) -> str:
@@ -266,8 +263,16 @@ def shape(comparison: Comparison) -> ComparisonTable:
     )
 
 
+def changed_caps(comparison: Comparison) -> list[Difference]:
+    """Caps in force that differ."""
+    return [fact for fact in comparison.differences if fact.name in dict(LIMITS)]
+
+
 def settings(comparison: Comparison) -> ComparisonTable:
-    """The papers' table of changed settings: what they were and are, their default, what is recommended."""
+    """The papers' table of changed settings: what they were and are, their default, what is recommended.
+
+    Caps come first.
+    """
     found = comparison.settings
     several = found is not None and len(found.nodes) > 1
     return ComparisonTable(
@@ -275,24 +280,30 @@ def settings(comparison: Comparison) -> ComparisonTable:
         title="settings that changed",
         head=("settings that changed", "reference", "candidate", "default", "recommended", WHY),
         rows=[
-            (
-                " of ".join(part for part in (row.name, row.subject) if part)
-                + (f" on {row.node}" if several else ""),
-                row.reference,
-                row.candidate,
-                row.default or ABSENT,
-                row.recommended or ABSENT,
-                "; ".join(
-                    part
-                    for part in (
-                        row.why,
-                        f"now {row.state}" if row.state else None,
-                        f"({row.source})" if row.source else None,
-                    )
-                    if part
-                ),
-            )
-            for row in (found.changed if found else ())
+            *(
+                (fact.name, fact.reference, fact.candidate, *[ABSENT] * 2, "")
+                for fact in changed_caps(comparison)
+            ),
+            *(
+                (
+                    " of ".join(part for part in (row.name, row.subject) if part)
+                    + (f" on {row.node}" if several else ""),
+                    row.reference,
+                    row.candidate,
+                    row.default or ABSENT,
+                    row.recommended or ABSENT,
+                    "; ".join(
+                        part
+                        for part in (
+                            row.why,
+                            f"now {row.state}" if row.state else None,
+                            f"({row.source})" if row.source else None,
+                        )
+                        if part
+                    ),
+                )
+                for row in (found.changed if found else ())
+            ),
         ],
         note=f"{found.left} more did not change, {found.not_checked} are unknown on one side or both "
         "(mawl tune compare --all lists them)"

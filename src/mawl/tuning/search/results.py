@@ -110,11 +110,14 @@ def _programs(
     if found.outcome != "gain" or sides is None:
         return None, "no gain was established"
     try:
-        programs = compare(*sides, anyway=True).programs
+        compared = compare(*sides, anyway=True)
     except UsageError as error:
         return None, str(error)
-    if programs is None:
+    programs, said = compared.programs, compared.statement
+    if programs is None or said is None or not programs.changes:
         return None, "the runs have no programs in common"
+    if said.not_judged is not None:
+        return None, said.not_judged.reason
     return (
         ProgramCounts(faster=programs.faster, slower=programs.slower, not_told_apart=programs.no_difference),
         None,
