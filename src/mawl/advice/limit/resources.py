@@ -17,11 +17,11 @@ from mawl.advice.limit.evidence import (
     port_part,
     server_part,
 )
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line, share_of_time
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
 from mawl.figures.throughput import cores_of
-from mawl.figures.view import RunView, weighted_mean
+from mawl.figures.view import RunView
 from mawl.figures.window_states import Moment, busy_cores
 from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import ReachedCap
@@ -35,8 +35,7 @@ def _cpu_loss(moment: Moment, _: RunView) -> float | None:
 
 
 def _cpu_evidence(reading: RunView) -> list[RuleEvidence]:
-    queued = reading.mean(lambda moment: moment.share(moment.jobs_in_run_queue))
-    on_cpu = reading.mean(lambda moment: moment.share(moment.jobs_on_cpu))
+    queued, on_cpu = share_of_time(reading, "run_queue"), share_of_time(reading, "on_cpu")
     lines = []
     if queued is not None and on_cpu is not None:
         lines.append(
@@ -341,9 +340,7 @@ def _storage_loss(moment: Moment, reading: RunView) -> float | None:
 
 
 def _storage_evidence(reading: RunView) -> list[RuleEvidence]:
-    losses = [(role_losses(moment, reading) or {}, moment.seconds) for moment in reading.active]
-    shares = {role: weighted_mean([(loss.get(role), seconds) for loss, seconds in losses]) for role in ROLES}
-    known = {role: share for role, share in shares.items() if share is not None}
+    known = {role: share for role in ROLES if (share := share_of_time(reading, role)) is not None}
     lines = []
     if known:
         by_role = ", ".join(f"{role} {format_percent(share)}" for role, share in known.items())
@@ -462,7 +459,7 @@ def unlimited_lines(reading: RunView) -> list[RuleEvidence]:
         busy = busy_cores(reading.samples, reading.windows)
         if busy is not None and cores is not None and busy <= cores:
             parts.append(f"{format_ratio(busy)} of {cores:g} cores were busy")
-    on_cpu = reading.mean(lambda moment: moment.share(moment.jobs_on_cpu))
+    on_cpu = share_of_time(reading, "on_cpu")
     if on_cpu is not None:
         parts.append(f"jobs spent {format_percent(on_cpu)} of their time on a processor")
     if not parts:

@@ -38,6 +38,12 @@ class Rule(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Callable[[RunView], list[RuleEvidence]]
 
 
+def share_of_time(reading: RunView, part: str) -> float | None:
+    """What the jobs did as a share of their real time, as each part of a report has it."""
+    wait = reading.summary.wait
+    return None if wait is None else getattr(wait.shares, f"{part}_ratio")
+
+
 def pressure_line(reading: RunView, name: str, words: str) -> list[RuleEvidence]:
     """The pressure of a resource over the active phase as evidence, where the kernel told."""
     value = reading.mean(lambda moment: moment.pressure[name])
