@@ -11,8 +11,9 @@ import msgspec
 from mawl.base.units import format_change
 from mawl.plan.mix import MIX_CHANGES, mix_range
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.simulation.device_rates import PROBE_IT, changed_unknown, is_assumed, why_unknown
 from mawl.simulation.forecast import Base, Question, is_uncached
-from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH
 from mawl.simulation.plans import RULED
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
@@ -306,16 +307,10 @@ def doubts_of(
         found.append(_off(error))
     if base.demand.lacks:
         found.append("the run does not record all of its demand")
-    other_devices = any(
-        _of_role(scenario.system, role, figure) != _of_role(base.own, role, figure)
-        for role in ROLES
-        for figure in OF_DEVICES
-    )
-    if not base.described and (other_devices or any(_differs(factor) for factor in factors.values())):
-        found.append(
-            "only the used rates of the devices are known, not what they can do: probe them, or describe "
-            "them (--measured-on)"
-        )
+    more = any(factor is None or factor > 1.0 + SAME_RATIO for factor in factors.values())
+    changed = changed_unknown(base.own, scenario.system, base.unknown)
+    if base.unknown and (more or changed or _differs(factors["memory"])):
+        found.append(f"{why_unknown(changed or base.unknown)}: {PROBE_IT}")
     return found
 
 
