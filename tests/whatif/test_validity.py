@@ -152,6 +152,18 @@ def test_the_range_is_that_of_beds_with_the_cache_and_the_change(
     assert (block.low_seconds, block.high_seconds) == pytest.approx((low * seconds, high * seconds))
 
 
+@pytest.mark.parametrize("error", [-0.05, 0.05])
+def test_the_range_is_wider_where_the_model_misses_the_run_itself(tmp_path: Path, error: float) -> None:
+    found = base(tmp_path / "run", cache="none")
+    took = found.outcome.elapsed_seconds / (1.0 + error)
+    time = msgspec.structs.replace(found.summary.time, elapsed_seconds=took)
+    off = replace(found, summary=msgspec.structs.replace(found.summary, time=time))
+    assert off.error_ratio == pytest.approx(error)
+    pairs = [validity(of, asked("disk.read=150MB")).range for of in (found, off)]
+    low, high = (getattr(pairs[1], end) / getattr(pairs[0], end) for end in ("low_seconds", "high_seconds"))
+    assert (low, high) == pytest.approx((1.0, 1.0 / 0.95) if error < 0.0 else (1.0 / 1.05, 1.0))
+
+
 def test_a_direction_that_differs_counts_though_both_together_are_the_same(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     before = found.own.device("disk").read_bytes_per_second

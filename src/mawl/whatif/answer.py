@@ -114,7 +114,8 @@ def validity_of(
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of the beds that are like it (``bed_kind_of``).  It is
+    The range is that of the beds that are like it (``bed_kind_of``), wider by what the model misses the run
+    itself.  It is
     null, with the reasons, where something differs in a way that no checked forecast did
     (``unchecked_of``).  ``doubt`` is what speaks against the run itself,
     ``logs`` what the forecast of a run of logs rests on.
@@ -127,6 +128,9 @@ def validity_of(
     known = not reasons
     elapsed_seconds = bounded_seconds(base, scenario, simulated_seconds)
     low, high = central_range(bed_ratios(bed_kind_of(base, factors), "time.elapsed_seconds"))
+    # The model may miss the forecast run as it misses the run itself, or not.
+    missed = 1.0 / (1.0 + (base.error_ratio or 0.0))
+    low, high = low * min(missed, 1.0), high * max(missed, 1.0)
     return ForecastValidity(
         calibration_error_ratio=base.error_ratio,
         alone_ratio=base.calibration.alone_ratio,
