@@ -111,7 +111,7 @@ def stored(lines: Sequence[bytes]) -> list[UnprobedForecast]:
     for line in lines:
         one = msgspec.json.decode(line, type=UnprobedForecast)
         found[one.seed, one.number, one.change] = one
-    return list(found.values())
+    return sorted(found.values(), key=lambda one: (one.seed, one.number))
 
 
 if __name__ == "__main__":

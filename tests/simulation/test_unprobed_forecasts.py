@@ -26,7 +26,7 @@ from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import made_bed
 from tests.lab.quiet import quiet_machine
 from tests.simulation.drawn import LEAST_SCALE, PROGRAMS
-from tools.unprobed_forecasts import UnprobedForecast, are_within
+from tools.unprobed_forecasts import PAGE, UnprobedForecast, are_within, page, stored
 
 BEDS = int(os.environ.get("MAWL_TEST_CAMPAIGNS", "6"))
 FIRST = int(os.environ.get("MAWL_TEST_FIRST", "0"))
@@ -162,7 +162,7 @@ def forecast(folder: Path, options: list[str]) -> dict[str, float | str | None]:
     words = (*MAWL, "simulate", str(folder), *options, "--json")
     done = subprocess.run(words, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
     if done.returncode:
-        return {"reason": done.stderr.strip().splitlines()[0]}
+        return {"reason": done.stderr.strip().partition("no forecast of this change: ")[2] or done.stderr}
     answer = json.loads(done.stdout)
     validity = answer["validity"]
     return {
@@ -214,3 +214,47 @@ def test_few_forecasts_without_a_probe_are_outside_of_their_range(bed: Bed) -> N
                 with Path(named).open("ab") as file:
                     file.write(msgspec.json.encode(row) + b"\n")
     assert are_within(rows)
+
+
+def test_the_page_is_that_of_its_rows_and_few_times_are_outside_of_their_range() -> None:
+    rows = stored(PAGE.with_suffix(".jsonl").read_bytes().splitlines())
+    assert PAGE.read_text() == page(rows)
+    assert len(rows) >= 20 and are_within(rows)
+
+
+def test_the_page_counts_ranges_that_miss_and_keeps_the_newest() -> None:
+    one = UnprobedForecast(
+        seed=7,
+        number=1,
+        sessions=[["wide_sort"], ["segmentation", "census_load"]],
+        scale=0.002,
+        caps={"data read": 20_000_000},
+        hidden=["data"],
+        change="data read 40.0 MB/s",
+        options=["--set", "loop1.read=40000000"],
+        before_seconds=20.0,
+        measured_seconds=12.0,
+        forecast_seconds=11.5,
+        low_seconds=11.0,
+        high_seconds=12.5,
+    )
+    late = msgspec.structs.replace(one, number=2, measured_seconds=13.0)
+    unknown = msgspec.structs.replace(one, number=3, forecast_seconds=None, low_seconds=None, reason="why")
+    rows = stored([msgspec.json.encode(row) for row in (late, one, late, unknown)])
+    assert rows == [one, late, unknown] and not are_within(rows)
+    assert are_within([one] * 9 + [late, unknown])
+    text = page(rows)
+    assert "Changes: 3. With a number: 2. With a range: 2; 1 of these runs took a time outside" in text
+    assert "| data read 20.0 MB/s (hidden) | data read 40.0 MB/s | 20.0 s | 12.0 s | 11.5 s |" in text
+    assert "| no number | - | - |" in text and text.endswith("- why\n")
+
+
+def test_beds_are_drawn_alike_and_every_change_changes_something() -> None:
+    beds = [drawn_bed(29, number) for number in range(24)]
+    assert beds == [drawn_bed(29, number) for number in range(24)]
+    assert {role for bed in beds for role in bed.hidden} == set(ROLES)
+    for bed in beds:
+        assert len({change.words for change in bed.changes}) == RATES_EACH + 1
+        for change in bed.changes:
+            differs = any(bed.caps[place] != cap for place, cap in change.caps.items())
+            assert differs or change.processors == 1 or change.more_sessions

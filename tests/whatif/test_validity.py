@@ -186,10 +186,10 @@ def test_a_device_that_the_run_hardly_waited_for_has_no_number(tmp_path: Path, f
         predict(found, asked("data=flash"))
     made, outcome = predict(found, Question())
     (row,) = [row for row in doubling(found, made, outcome.elapsed_seconds) if row.resource == "disk"]
-    assert row.gain_ratio is row.elapsed_seconds is None and "probe it" in (row.reason or "")
+    assert row.gain_ratio is row.elapsed_seconds is None and "mawl probe" in (row.reason or "")
     assert {rate.bytes_per_second for rate in rates_of(found)} == {None}
     assert validity(found, asked("cores=1")).range.low_seconds is not None
-    assert any("probe it" in reason for reason in validity(found, asked("cores=4")).reasons)
+    assert any("mawl probe" in reason for reason in validity(found, asked("cores=4")).reasons)
 
 
 def test_faster_devices_gain_no_more_than_jobs_were_blocked_there(tmp_path: Path) -> None:

@@ -169,12 +169,12 @@ def unknown_directions(system: System, demand: Demand) -> dict[str, list[Directi
 def why_unknown(devices: Collection[str]) -> str:
     """The reason for no number, and its cure, as one sentence."""
     return (
-        f"what {' and '.join(sorted(devices))} can do is not known: the run recorded no cap there, has no "
-        "probe, and waited little for it"
+        f"what {', '.join(sorted(devices))} can do is not known: the run recorded no cap there, has no "
+        "probe, and its jobs waited little for it"
     )
 
 
-PROBE_IT = "probe it: mawl probe --run RUN, or describe the system with --measured-on FILE"
+PROBE_IT = "probe the devices with mawl probe --run RUN, or describe the system with --measured-on FILE"
 
 
 OTHER_FIGURES = ("shared_bytes_per_second", "latency_seconds", "requests_per_second", "spinning_streams")

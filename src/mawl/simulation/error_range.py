@@ -310,7 +310,7 @@ def doubts_of(
     more = any(factor is None or factor > 1.0 + SAME_RATIO for factor in factors.values())
     changed = changed_unknown(base.own, scenario.system, base.unknown)
     if base.unknown and (more or changed or _differs(factors["memory"])):
-        found.append(f"{why_unknown(changed or base.unknown)}: {PROBE_IT}")
+        found.append(f"{why_unknown(changed or base.unknown)}; {PROBE_IT}")
     return found
 
 

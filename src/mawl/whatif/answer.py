@@ -236,7 +236,7 @@ def doubling(
     found = []
     for name, system in doubled_systems(scenario.system):
         if on_own_devices and name in base.unknown:
-            reason = f"{why_unknown([name])}: {PROBE_IT}"
+            reason = f"{why_unknown(base.unknown)}; {PROBE_IT}"
             found.append(DoubledResource(resource=name, elapsed_seconds=None, gain_ratio=None, reason=reason))
             continue
         doubled = replace(scenario, system=system)
@@ -247,7 +247,7 @@ def doubling(
     return sorted(found, key=lambda row: (row.gain_ratio is None, -(row.gain_ratio or 0.0), row.resource))
 
 
-UNKNOWN_RATE = "unknown: no cap was recorded, no probe is there, and jobs waited little for it"
+UNKNOWN_RATE = "unknown: no cap, no probe, and few waits"
 
 
 def rates_of(base: Base) -> list[DeviceRate]:

@@ -35,7 +35,7 @@ def test_a_qualification_is_sized_from_its_middle_measured_run(tmp_path: Path) -
     assert answer.sessions == SESSIONS and answer.measured == start.slowdown
     # What the device can do for more cores is not known, so the forecast counts for nothing.
     assert answer.candidates[0].probability is None and answer.pick is None
-    assert any("probe it" in said for said in answer.candidates[0].reasons)
+    assert any("mawl probe" in said for said in answer.candidates[0].reasons)
 
 
 def test_derived_jobs_that_are_due_have_the_window_of_their_night(tmp_path: Path) -> None:
