@@ -164,6 +164,17 @@ def test_the_range_is_wider_where_the_model_misses_the_run_itself(tmp_path: Path
     assert (low, high) == pytest.approx((1.0, 1.0 / 0.95) if error < 0.0 else (1.0 / 1.05, 1.0))
 
 
+def test_a_direction_without_bytes_has_no_part_in_how_much_differs(tmp_path: Path) -> None:
+    """Nothing says what the disk can write, and nothing was written: only its reads are compared."""
+    jobs = {"s1-1": [step(0.1, flow(500, direction="read"), blocked=5.0)]}
+    only = scenario(OWN, plan([[["s1-1"]]]), demands(jobs))
+    found = base(tmp_path / "run", own=None, of=only, cache="none")
+    assert found.own.device("disk").write_bytes_per_second == 1e9 and not found.unknown
+    twice = f"{2 * found.own.device('disk').read_bytes_per_second:.0f}"
+    factors = validity(found, asked(f"disk.read={twice}", f"disk.write={twice}")).factors
+    assert factors["storage.work"] == pytest.approx(2.0, rel=0.01)
+
+
 def test_a_direction_that_differs_counts_though_both_together_are_the_same(tmp_path: Path) -> None:
     found = base(tmp_path / "run")
     before = found.own.device("disk").read_bytes_per_second
