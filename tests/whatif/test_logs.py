@@ -158,11 +158,7 @@ def test_without_the_devices_there_is_no_range_and_a_sentence_names_the_file(
     shop: Run, logged: LoggedRun
 ) -> None:
     found = base(shop, logged)
-    unseen = replace(
-        found,
-        described=False,
-        seen=replace(found.seen, sources={"devices.disk.shared_bytes_per_second": "assumed"}),
-    )
+    unseen = replace(found, unknown={"disk": ["read"]})
     assert unknown_devices(unseen) == ["data", "work", "util"]
     assert range_of_logs(unseen, 1.0, 2.0).low_seconds is None
     said = " ".join(assumptions_of_logs(unseen, 0, None))
@@ -179,10 +175,9 @@ def test_a_recording_beside_the_logs_tells_cores_and_where_roles_are_named_the_d
     _, run = imported(tmp_path, *files(tmp_path), roles=roles)
     logged = logged_bytes(run)
     found = base_of(StoredView(run), as_summary(judged(StoredView(run))), None, logged.steps)
-    kind, sources = found.seen.nodes[0], found.seen.sources
+    kind = found.seen.nodes[0]
     assert kind.cores >= 1 and not found.described
-    told = {sources[f"devices.{name}.shared_bytes_per_second"] for name in kind.roles["work"]}
-    assert told == {"measured" if named else "assumed"}
+    assert [name.startswith("hdisk") for name in kind.roles["work"]] == ([True] * 2 if named else [False])
 
 
 def test_logs_without_cores_name_the_files_that_have_them(shop: Run, logged: LoggedRun) -> None:

@@ -136,6 +136,16 @@ def _of_place(
     return PlaceCaps(**found)
 
 
+def bytes_cap(
+    volumes: Sequence[VolumeFacts], places: Collection[Device], direction: Direction
+) -> tuple[int | None, list[str]]:
+    """Bytes a second that devices may move together in a direction, and the files that cap them; None without
+    a cap on all of them."""
+    own = [cap for cap in _held(volumes) if (cap.direction, cap.unit) == (direction, "bytes_per_second")]
+    value, used = least_cover(places, own)
+    return value, sorted({cap.file for cap in used})
+
+
 def least_cover(
     places: Collection[Device], caps: Sequence[CoveringCap]
 ) -> tuple[int | None, list[CoveringCap]]:

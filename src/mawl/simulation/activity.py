@@ -9,7 +9,7 @@ wait for the device until too much is dirty (docs/design/simulation.md, Write-ba
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
 from statistics import fmean
@@ -32,12 +32,14 @@ class Calibration:
 
     ``own`` is that system; ``alone_ratio`` (0 to 1) the part of the measured blocked time that a step
     would have had without others; ``seek_ratio`` (0 to 1) the part of the seeks between streams that were
-    made, the kernel having saved the others (docs/design/simulation.md).
+    made, the kernel having saved the others (docs/design/simulation.md).  ``unknown`` are devices of which
+    nothing says what they can do: steps are blocked in their roles for as long as they were.
     """
 
     own: System
     alone_ratio: float
     seek_ratio: float = 1.0
+    unknown: Collection[str] = ()
 
     def kind(self, resources: Resources, group: int) -> NodeKind:
         """The measured kind of node that a group's stands for: the one in its place, else the first."""
@@ -177,7 +179,10 @@ def activity(step: StepDemand, resources: Resources, group: int, calibration: Ca
                     uses.add(resources.column(group, limit, what), crossed, flow.role, 1.0, turns=crossed)
                 crossing[flow.direction] = crossing.get(flow.direction, 0.0) + crossed
     now_way, then = Way(resources.system, kind), Way(calibration.own, measured)
-    blocked = {role: _alone(step, role, now_way, then, calibration.alone_ratio) for role in ROLES}
+    blocked = {
+        role: _alone(step, role, now_way, then, calibration.alone_ratio, calibration.unknown)
+        for role in ROLES
+    }
     threads = min(step.threads, kind.cores)
     cpu = step.cpu_seconds / (threads * kind.core_speed)
     return Activity(
@@ -200,16 +205,21 @@ class Way:
     kind: NodeKind
 
 
-def _alone(step: StepDemand, role: Role, now: Way, measured: Way, alone_ratio: float) -> float:
+def _alone(
+    step: StepDemand, role: Role, now: Way, measured: Way, alone_ratio: float, unknown: Collection[str]
+) -> float:
     """Seconds that the step is blocked in the role without others, ``now``.
 
     The part of the waits that it would have had without others where they were ``measured``, times as long as
     its bytes take now; but at least the time of the requests that it waits for one by one.
-    Of waits for bytes that took no time where they were measured the same part stays.
+    Of waits for bytes that took no time where they were measured the same part stays.  Waits for a device
+    in ``unknown`` stay.
     """
     flows = [flow for flow in step.flows if flow.role == role and (flow.device_bytes or flow.link_bytes)]
     waited = step.blocked_seconds[role]
     before = service_seconds(measured, role, flows)
+    if any(name in unknown for name in measured.kind.roles[role]):
+        return waited
     seconds = waited * alone_ratio * (service_seconds(now, role, flows) / before if before > 0.0 else 1.0)
     described = awaited_seconds(measured, role, flows)
     # Requests that took less than the description says will do so again.

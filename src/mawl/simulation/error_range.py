@@ -11,8 +11,16 @@ import msgspec
 from mawl.base.units import format_change
 from mawl.plan.mix import MIX_CHANGES, mix_range
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.simulation.device_rates import (
+    DIRECTIONS,
+    PROBE_IT,
+    changed_unknown,
+    is_assumed,
+    rate_path,
+    why_unknown,
+)
 from mawl.simulation.forecast import Base, Question, is_uncached
-from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH
 from mawl.simulation.plans import RULED
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import Device, NodeKind, System
@@ -306,16 +314,10 @@ def doubts_of(
         found.append(_off(error))
     if base.demand.lacks:
         found.append("the run does not record all of its demand")
-    other_devices = any(
-        _of_role(scenario.system, role, figure) != _of_role(base.own, role, figure)
-        for role in ROLES
-        for figure in OF_DEVICES
-    )
-    if not base.described and (other_devices or any(_differs(factor) for factor in factors.values())):
-        found.append(
-            "only the used rates of the devices are known, not what they can do: probe them, or describe "
-            "them (--measured-on)"
-        )
+    more = any(factor is None or factor > 1.0 + SAME_RATIO for factor in factors.values())
+    changed = changed_unknown(base.own, scenario.system, base.unknown)
+    if base.unknown and (more or changed or _differs(factors["memory"])):
+        found.append(f"{why_unknown(changed or base.unknown)}; {PROBE_IT}")
     return found
 
 
@@ -360,14 +362,25 @@ def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, 
         "fabric": _over(now.fabric_bytes_per_second, own.fabric_bytes_per_second)
         if now.fabric_shared_bytes_per_second == own.fabric_shared_bytes_per_second
         else None,
-        **{f"storage.{role}": _rate_factor(now, kind, own, before, role) for role in ROLES},
+        **{f"storage.{role}": _rate_factor(base, now, role) for role in ROLES},
     }
 
 
-def _rate_factor(now: System, kind: NodeKind, own: System, before: NodeKind, role: Role) -> float:
-    """That of reads, of writes or of both together, whichever differs most."""
-    rates = zip(_rates(now, kind, role), _rates(own, before, role), strict=True)
-    return max((asked / measured for asked, measured in rates), key=lambda factor: abs(math.log(factor)))
+def _rate_factor(base: Base, now: System, role: Role) -> float:
+    """That of reads, of writes or of both together, whichever differs most.
+
+    A direction in which nothing says what the run's devices can do counts only where the other is not known
+    either: the run moved hardly a byte in it.
+    """
+    own, before = base.own, base.own.nodes[0]
+    rates = zip(_rates(now, now.nodes[0], role), _rates(own, before, role), strict=True)
+    read, write, both = (asked / measured for asked, measured in rates)
+    unknown = [
+        not base.described and any(is_assumed(own, rate_path(name, way)) for name in before.roles[role])
+        for way in DIRECTIONS
+    ]
+    known = {(True, False): [write], (False, True): [read]}.get((unknown[0], unknown[1]), [read, write, both])
+    return max(known, key=lambda factor: abs(math.log(factor)))
 
 
 OF_DEVICES = {

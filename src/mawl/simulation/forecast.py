@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
@@ -10,20 +11,31 @@ from dataclasses import dataclass, field, replace
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
 from mawl.plan.workload import Plan
+from mawl.records.model.probe import Probe
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
-from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.activity import Calibration, Way, stream_rate, with_write_behind
 from mawl.simulation.changes import SystemChange, apply_changes
-from mawl.simulation.demand import Demand, JobDemand, Logged
+from mawl.simulation.demand import Demand, Direction, JobDemand, Logged
+from mawl.simulation.device_rates import (
+    DIRECTIONS,
+    PROBE_IT,
+    changed_unknown,
+    is_assumed,
+    rate_path,
+    unknown_directions,
+    waited_for,
+    why_unknown,
+)
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.measured_system import is_assumed, memory_path, own_system
+from mawl.simulation.measured_system import memory_path, own_system
 from mawl.simulation.other_memory import CachedPlan, other_cache
 from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, calibrate, run_scenario, with_nodes
 from mawl.simulation.storage_server import with_served_bytes
-from mawl.simulation.system import FABRICS, System, faster
+from mawl.simulation.system import FABRICS, NodeKind, System, faster
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -31,6 +43,7 @@ class Base:
     """A run made ready for forecasts: its demand, plans, system, and the calibration that fits it.
 
     ``seen`` is the system as the run or a file describes it, ``own`` the same as calibration found it.
+    ``unknown`` are the devices of the run, and their directions, of which nothing says what they can do.
     """
 
     facts: RunFacts
@@ -39,6 +52,7 @@ class Base:
     plans: tuple[Plan, ...]
     calibration: Calibration
     described: bool
+    unknown: Mapping[str, Sequence[Direction]]
     seen: System
     outcome: SimulationOutcome
 
@@ -75,10 +89,16 @@ class Question:
 
 
 def base_of(
-    view: StoredView, summary: Summary, own: System | None = None, logged: Logged | None = None
+    view: StoredView,
+    summary: Summary,
+    own: System | None = None,
+    logged: Logged | None = None,
+    *,
+    probe: Probe | None = None,
 ) -> Base:
     """The run as a base of forecasts; ``own`` describes the system it was made on better than the run does.
 
+    ``probe`` is that of its devices; None: that of the run's folder, if it has one.
     ``logged`` are the bytes of steps that are known only from logs: all waiting of these steps is then taken
     for I/O, and the model is calibrated to it.
 
@@ -87,7 +107,11 @@ def base_of(
     stored, samples, windows = view.run, view.samples, view.windows
     demand = demand_of(stored, summary, logged)
     demand = with_served_bytes(demand, stored.facts, samples, windows.edges if windows else None)
-    system = own or own_system(stored.facts, samples, windows)
+    if probe is None and isinstance(view.probe, Probe):
+        probe = view.probe
+    system = own or own_system(stored.facts, samples, windows, waited_for(demand, summary), probe)
+    unknown = unknown_directions(system, demand) if own is None else {}
+    still = [name for name in unknown if all(is_assumed(system, rate_path(name, way)) for way in DIRECTIONS)]
     plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
         system = with_nodes(own, len(plans))
@@ -102,7 +126,7 @@ def base_of(
     blocked = _blocked(summary) if logged is None else demand.blocked_seconds
     machine = _machine_bytes(stored.facts, 0.0)
     scenario = Scenario(system=system, plans=plans, jobs=demand.jobs, machine_bytes=machine)
-    calibration, outcome = calibrate(scenario, blocked, summary.time.elapsed_seconds)
+    calibration, outcome = calibrate(scenario, blocked, summary.time.elapsed_seconds, still)
     return Base(
         facts=stored.facts,
         summary=summary,
@@ -110,6 +134,7 @@ def base_of(
         plans=plans,
         calibration=calibration,
         described=own is not None,
+        unknown=unknown,
         seen=system,
         outcome=outcome,
     )
@@ -139,7 +164,11 @@ def scenario_of(base: Base, question: Question) -> Scenario:
     system = base.own if question.system is None else _as_calibrated(question.system, base)
     if question.nodes is not None:
         system = with_nodes(system, question.nodes)
-    system = apply_changes(system, question.changes)
+    unchanged, system = system, apply_changes(system, question.changes)
+    if question.system is None and (changed := changed_unknown(unchanged, system, base.unknown)):
+        raise UsageError(
+            "no forecast of this change", where=base.facts.run_id, why=why_unknown(changed), cure=PROBE_IT
+        )
     plans = base.plans
     if question.sessions is not None:
         nodes = [one.node for one in base.facts.node_runs]
@@ -212,6 +241,62 @@ def predict(base: Base, question: Question) -> tuple[Scenario, SimulationOutcome
     """The scenario of a question and its simulation."""
     scenario = scenario_of(base, question)
     return scenario, run_scenario(scenario, base.calibration)
+
+
+def changed_roles(before: System, after: System) -> list[Role]:
+    """The roles that lie on other devices, or on devices that differ in a figure."""
+    kinds = list(zip(before.nodes, after.nodes, strict=False))
+    return [
+        role
+        for role in ROLES
+        if any(before.holders(old, role) != after.holders(new, role) for old, new in kinds)
+    ]
+
+
+def blocked_in(base: Base, roles: Sequence[Role]) -> float:
+    """Seconds that all jobs of the run were blocked in these roles; infinite where that is not known."""
+    jobs = base.demand.jobs.values()
+    if not all(step.waits_known for job in jobs for step in job.steps):
+        return math.inf
+    return sum(step.blocked_seconds.get(role, 0.0) for job in jobs for step in job.steps for role in roles)
+
+
+def most_saved_seconds(base: Base, roles: Sequence[Role]) -> float:
+    """Elapsed seconds that faster devices of these roles save at most: what a session was blocked there.
+
+    Where jobs wait at a gate for those of other sessions, it is what all jobs were blocked.
+    """
+    jobs = base.demand.jobs
+    if blocked_in(base, roles) == math.inf or any(job.gate for plan in base.plans for job in plan.jobs()):
+        return blocked_in(base, roles)
+    return max(
+        sum(
+            step.blocked_seconds.get(role, 0.0)
+            for stage in session.stages
+            for job in stage
+            for step in jobs[job.job].steps
+            for role in roles
+        )
+        for plan in base.plans
+        for session in plan.sessions
+    )
+
+
+def bounded_seconds(base: Base, scenario: Scenario, elapsed_seconds: float) -> float:
+    """The elapsed time of a forecast, no shorter than faster devices can make the run.
+
+    Another load, other cores or links have no such bound.
+    """
+    now, own = scenario.system, base.own
+    if scenario.plans != base.plans or list(map(_apart, now.nodes)) != list(map(_apart, own.nodes)):
+        return elapsed_seconds
+    saved = most_saved_seconds(base, changed_roles(own, now))
+    return max(elapsed_seconds, base.outcome.elapsed_seconds - saved)
+
+
+def _apart(kind: NodeKind) -> tuple[object, ...]:
+    """What a node has apart from its devices."""
+    return tuple(value for name, value in vars(kind).items() if name != "roles")
 
 
 def doubled_systems(system: System) -> list[tuple[str, System]]:

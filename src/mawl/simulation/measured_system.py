@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 import msgspec
 
 from mawl.base.errors import UsageError
+from mawl.figures.caps import bytes_cap
 from mawl.figures.cluster import device_rates
+from mawl.figures.demand import targets_of
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Windows, rates
+from mawl.figures.windows import Rates, Windows, rates
+from mawl.records.model.probe import Probe
 from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.simulation.demand import Direction
+from mawl.simulation.device_rates import (
+    DIRECTIONS,
+    UNKNOWN_BYTES_PER_SECOND,
+    Waited,
+    limited,
+    peaks_of,
+    rated,
+)
+from mawl.simulation.probed_system import probed_device
 from mawl.simulation.storage_server import served_roles
 from mawl.simulation.system import RESERVED, Device, NodeKind, System
 
-UNSEEN_BYTES_PER_SECOND = 1e9
-"""For a device of which the run saw no bytes, and for storage that it does not know; marked assumed."""
+WORDS: dict[Direction, str] = {"read": "read", "write": "written"}
+"""A direction in the names of series of devices."""
 
 
 def memory_path(number: int) -> str:
@@ -39,17 +52,17 @@ UNKNOWN_MEMORY_SOURCE = "assumed: the run does not say"
 """The memory of nodes of which it is not known, and its source: nothing may be concluded from it."""
 
 
-def is_assumed(system: System, path: str) -> bool:
-    """Whether a figure is neither measured nor published."""
-    return system.sources.get(path, "").startswith("assumed")
+def own_system(
+    facts: RunFacts,
+    samples: RunSamples | None,
+    windows: Windows | None,
+    waited: Waited,
+    probe: Probe | None = None,
+) -> System:
+    """Nodes as recorded, and each role's devices with what they can do, as far as it is known (``rated``).
 
-
-def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | None) -> System:
-    """Nodes as recorded, and each role's devices with the highest rate of a window that they showed.
-
-    It is of both directions together, and each is taken to reach it alone.  That is what a device can do
-    only where it was the limit, else a lower bound of it: measure it with ``mawl probe``, or describe the
-    system.  Nodes that differ in cores, memory or devices are a kind each, in the order of their names.
+    ``waited`` says how long jobs waited for a role (``waited_for``).
+    Nodes that differ in cores, memory or devices are a kind each, in the order of their names.
     Raises ``UsageError`` for nodes whose cores are not known, and where only some of them
     share a machine.
     """
@@ -68,7 +81,7 @@ def own_system(facts: RunFacts, samples: RunSamples | None, windows: Windows | N
             why="some of them share a machine and its cores",
             cure="simulate a run whose nodes are machines, or all on one",
         )
-    seen = _OfRun(facts, samples, windows, one_machine)
+    seen = _OfRun(facts, samples, windows, one_machine, waited, probe)
     ordered = sorted(machines, key=lambda node: node.name)
     if len({seen.signature(node) for node in ordered}) == 1:
         kinds = [seen.kind(machines[0], len(facts.nodes), 0)]
@@ -87,9 +100,16 @@ class _OfRun:
     """What a run shows of its nodes and devices, as they are asked for."""
 
     def __init__(
-        self, facts: RunFacts, samples: RunSamples | None, windows: Windows | None, one_machine: bool
+        self,
+        facts: RunFacts,
+        samples: RunSamples | None,
+        windows: Windows | None,
+        one_machine: bool,
+        waited: Waited,
+        probe: Probe | None,
     ) -> None:
         self.facts, self.samples, self.windows = facts, samples, windows
+        self.waited, self.probe = waited, probe
         self.served = served_roles(facts)
         self.one_machine = one_machine
         self.sources: dict[str, str] = {}
@@ -135,13 +155,13 @@ class _OfRun:
     def _pool(self) -> Device:
         name = _device_name([run.node for run in self.facts.storage_runs])
         if name not in self.devices:
-            both = 0.0
+            moved: dict[Direction, list[Rates]] = {way: [] for way in DIRECTIONS}
             if self.samples is not None and self.windows is not None:
-                edges = self.windows.edges
-                rows = [device_rates(run, self.samples, edges) for run in self.facts.storage_runs]
-                columns = zip(*(rates for row in rows for rates in row.values()), strict=True)
-                both = max(sum(rate or 0.0 for rate in column) for column in columns)
-            self.devices[name] = _as_seen(name, both, local=False, sources=self.sources)
+                for run in self.facts.storage_runs:
+                    found = device_rates(run, self.samples, self.windows.edges)
+                    for way in DIRECTIONS:
+                        moved[way].append(found[way])
+            self._rated(_of_unknown_rates(name, local=False), self.served, peaks_of(moved), {})
         return self.devices[name]
 
     def _device(self, name: str, seen: _Seen, node: NodeFacts, count: int) -> str:
@@ -152,21 +172,43 @@ class _OfRun:
         """
         local = seen.local and not (self.one_machine and not self.served)
         alone = local and count < len(self.facts.nodes)
+        volumes = [volume for volume in self.facts.volumes if _name_of(volume) == name]
+        own = [volume for volume in volumes if volume.node == node.name]
         if alone:
             name = f"{node.name}-{name}"
-        if name not in self.devices:
-            both = self._peak(seen.devices, [node.name] if alone else None)
-            self.devices[name] = _as_seen(
-                name, both / (count if local else 1), local=local, sources=self.sources
-            )
+        if name in self.devices:
+            return name
+        moved: dict[Direction, list[Rates]] = {way: [] for way in DIRECTIONS}
+        if self.samples is not None and self.windows is not None and seen.devices:
+            for way, word in WORDS.items():
+                names = [f"device.{one}.{word}_bytes" for one in seen.devices]
+                nodes = [node.name] if alone else None
+                moved[way] = [rates(self.samples, names, self.windows.edges, nodes)]
+        places = {(node.name, one) for one in seen.devices}
+        caps = {} if self.one_machine else {way: bytes_cap(own, places, way) for way in DIRECTIONS}
+        targets = [
+            one for volume in own for one in targets_of(volume, self.probe.targets if self.probe else ())
+        ]
+        probed = probed_device(name, targets)
+        tool = None if isinstance(probed, str) or self.probe is None else self.probe.tool
+        device = _of_unknown_rates(name, local=local)
+        if not isinstance(probed, str):
+            device = replace(probed, local=local)
+        roles = {volume.role for volume in (own if alone else volumes)}
+        self._rated(device, roles, peaks_of(moved, count if local else 1), caps, tool)
         return name
 
-    def _peak(self, devices: Sequence[str], nodes: Sequence[str] | None) -> float:
-        if self.samples is None or self.windows is None or not devices:
-            return 0.0
-        names = [f"device.{name}.{way}_bytes" for name in devices for way in ("read", "written")]
-        found = rates(self.samples, names, self.windows.edges, nodes)
-        return max((rate for rate in found if rate is not None), default=0.0)
+    def _rated(
+        self,
+        device: Device,
+        roles: Collection[Role],
+        peaks: Mapping[str, float],
+        caps: Mapping[Direction, tuple[int | None, Sequence[str]]],
+        tool: str | None = None,
+    ) -> None:
+        waited = limited(self.waited, roles)
+        self.devices[device.name], sources = rated(device, tool, peaks, waited, caps)
+        self.sources |= sources
 
 
 def _memory_of(node: NodeFacts) -> int | None:
@@ -192,9 +234,12 @@ def _seen(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Seen]]
         return [(f"{role}-storage", _Seen((), True))]
     found = []
     for volume in volumes:
-        words = volume.devices or [volume.source or volume.mount_point or role]
-        found.append((_device_name(words), _Seen(tuple(volume.devices), not volume.network)))
+        found.append((_name_of(volume), _Seen(tuple(volume.devices), not volume.network)))
     return found
+
+
+def _name_of(volume: VolumeFacts) -> str:
+    return _device_name(volume.devices or [volume.source or volume.mount_point or volume.role])
 
 
 def _device_name(words: Sequence[str]) -> str:
@@ -202,16 +247,6 @@ def _device_name(words: Sequence[str]) -> str:
     return f"device-{name}" if name in RESERVED or name in ROLES else name
 
 
-def _as_seen(name: str, both: float, *, local: bool, sources: dict[str, str]) -> Device:
-    """A device that moved ``both`` bytes a second in its highest window; 0: none were seen."""
-    rate = both if both > 0.0 else UNSEEN_BYTES_PER_SECOND
-    for figure in ("read_bytes_per_second", "write_bytes_per_second"):
-        sources[f"devices.{name}.{figure}"] = "assumed"
-    sources[f"devices.{name}.shared_bytes_per_second"] = "measured" if both > 0.0 else "assumed"
-    return Device(
-        name=name,
-        read_bytes_per_second=rate,
-        write_bytes_per_second=rate,
-        shared_bytes_per_second=rate,
-        local=local,
-    )
+def _of_unknown_rates(name: str, *, local: bool) -> Device:
+    rate = UNKNOWN_BYTES_PER_SECOND
+    return Device(name=name, read_bytes_per_second=rate, write_bytes_per_second=rate, local=local)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mawl.base.errors import UsageError
 from mawl.plan.workload import JobPlan, Plan
 from mawl.simulation.activity import Activity, Calibration, activity
 from mawl.simulation.demand import JobDemand
+from mawl.simulation.device_rates import is_capped
 from mawl.simulation.engine import SimulationOutcome, simulate
 from mawl.simulation.resources import NodeGroup, Resources
 from mawl.simulation.system import System, faster
@@ -65,7 +66,10 @@ def run_scenario(scenario: Scenario, calibration: Calibration) -> SimulationOutc
 
 
 def calibrate(
-    scenario: Scenario, blocked_seconds: float | None, elapsed_seconds: float | None = None
+    scenario: Scenario,
+    blocked_seconds: float | None,
+    elapsed_seconds: float | None = None,
+    unknown: Collection[str] = (),
 ) -> tuple[Calibration, SimulationOutcome]:
     """The calibration with which the run's jobs wait as long as they did for their roles, and its simulation.
 
@@ -78,21 +82,22 @@ def calibrate(
     longer than they did, the part of the seeks between streams that was made; and where they wait too long
     without any, how much faster the devices must be than they were seen to be (``own`` of the calibration
     has them).  Devices stay as they are if the run's elapsed time is then nearer to ``elapsed_seconds``.
-    The nearer end where neither gives what was measured.
+    The nearer end where neither gives what was measured.  A device is never faster than its cap.
+    ``unknown`` as in ``Calibration``.
     """
     spins = any(device.spinning_streams is not None for device in scenario.system.devices)
 
     def blocked(ratio: float) -> Trial:
-        calibration = Calibration(scenario.system, ratio)
+        calibration = Calibration(scenario.system, ratio, unknown=unknown)
         return calibration, run_scenario(scenario, calibration)
 
     def fewer_seeks(ratio: float) -> Trial:
-        calibration = Calibration(scenario.system, 0.0, ratio)
+        calibration = Calibration(scenario.system, 0.0, ratio, unknown)
         return calibration, run_scenario(scenario, calibration)
 
     def quicker(factor: float) -> Trial:
         system = with_faster_devices(scenario.system, factor)
-        calibration = Calibration(system, 0.0, 0.0 if spins else 1.0)
+        calibration = Calibration(system, 0.0, 0.0 if spins else 1.0, unknown)
         return calibration, run_scenario(replace(scenario, system=system), calibration)
 
     plain = blocked(0.0)
@@ -150,7 +155,13 @@ def _bisect(
 
 
 def with_faster_devices(system: System, factor: float) -> System:
-    return replace(system, devices=tuple(faster(device, factor) for device in system.devices))
+    """The system with faster devices; a cap that the run recorded stays."""
+    return replace(
+        system,
+        devices=tuple(
+            device if is_capped(system, device) else faster(device, factor) for device in system.devices
+        ),
+    )
 
 
 def with_nodes(system: System, count: int) -> System:

@@ -12,6 +12,7 @@ from mawl.figures.comparison.sides import at
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
+from mawl.simulation.device_rates import DIRECTIONS, PROBE_IT, rate_of, rate_path, why_unknown
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import (
     MOST_CALIBRATION_ERROR_RATIO,
@@ -22,11 +23,12 @@ from mawl.simulation.error_range import (
     factors_of,
     unchecked_of,
 )
-from mawl.simulation.forecast import Base, Question, doubled_systems, predict
-from mawl.simulation.measured_system import DESCRIBE, RECORDED, is_assumed
+from mawl.simulation.forecast import Base, Question, bounded_seconds, doubled_systems, predict
+from mawl.simulation.measured_system import DESCRIBE, RECORDED
 from mawl.simulation.plans import RULED
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.whatif.metrics import (
+    DeviceRate,
     DoubledResource,
     ElapsedRange,
     ForecastValidity,
@@ -44,6 +46,9 @@ OF_DERIVED_JOBS = (
 )
 
 
+BOUNDED = "faster devices save no more time than jobs were blocked in their roles"
+
+
 class LogsBasis(NamedTuple):
     """The range of elapsed times that fit the logs, and what was assumed."""
 
@@ -53,17 +58,8 @@ class LogsBasis(NamedTuple):
 
 def unknown_devices(base: Base) -> list[str]:
     """Roles with bytes on devices that neither a recording nor a description describes."""
-    used = {flow.role for job in base.demand.jobs.values() for step in job.steps for flow in step.flows}
-    return [
-        role
-        for role in ROLES
-        if role in used
-        and not base.described
-        and any(
-            is_assumed(base.seen, f"devices.{name}.shared_bytes_per_second")
-            for name in base.seen.nodes[0].roles[role]
-        )
-    ]
+    roles = base.seen.nodes[0].roles
+    return [role for role in ROLES if not base.unknown.keys().isdisjoint(roles[role])]
 
 
 def range_of_logs(base: Base, still_seconds: float, waiting_seconds: float) -> ElapsedRange:
@@ -112,13 +108,14 @@ def validity_of(
     base: Base,
     question: Question,
     scenario: Scenario,
-    elapsed_seconds: float,
+    simulated_seconds: float,
     doubt: str | None = None,
     logs: LogsBasis | None = None,
 ) -> ForecastValidity:
     """How far the question lies from the measured run, and the range of the elapsed time where one is known.
 
-    The range is that of the beds that are like it (``bed_kind_of``).  It is
+    The range is that of the beds that are like it (``bed_kind_of``), wider by what the model misses the run
+    itself.  It is
     null, with the reasons, where something differs in a way that no checked forecast did
     (``unchecked_of``).  ``doubt`` is what speaks against the run itself,
     ``logs`` what the forecast of a run of logs rests on.
@@ -129,7 +126,11 @@ def validity_of(
     reasons += unchecked_of(base, question, scenario)
     reasons += doubts_of(base, scenario, factors, MOST_CALIBRATION_ERROR_RATIO)
     known = not reasons
+    elapsed_seconds = bounded_seconds(base, scenario, simulated_seconds)
     low, high = central_range(bed_ratios(bed_kind_of(base, factors), "time.elapsed_seconds"))
+    # The model may miss the forecast run as it misses the run itself, or not.
+    missed = 1.0 / (1.0 + (base.error_ratio or 0.0))
+    low, high = low * min(missed, 1.0), high * max(missed, 1.0)
     return ForecastValidity(
         calibration_error_ratio=base.error_ratio,
         alone_ratio=base.calibration.alone_ratio,
@@ -140,7 +141,11 @@ def validity_of(
             high_seconds=elapsed_seconds * high if known else None,
         ),
         logs_range=ElapsedRange(low_seconds=None, high_seconds=None) if logs is None else logs.range,
-        assumptions=[*(logs.assumptions if logs else ()), *([OF_DERIVED_JOBS] if base.facts.derived else ())],
+        assumptions=[
+            *(logs.assumptions if logs else ()),
+            *([OF_DERIVED_JOBS] if base.facts.derived else ()),
+            *([BOUNDED] if elapsed_seconds > simulated_seconds else ()),
+        ],
         reasons=reasons,
         lacks=list(base.demand.lacks),
     )
@@ -187,10 +192,12 @@ def answer(
     speaks against the run that was simulated, and ``logs`` what the forecast of a run of logs rests on.
     """
     scenario, outcome = simulated
-    elapsed = outcome.elapsed_seconds
-    turn = summary.time.active_seconds or elapsed
-    phases = {"active": outcome.recording.limits(0.0, turn), "tail": outcome.recording.limits(turn, elapsed)}
-    if elapsed - turn <= 1e-6:
+    simulated_seconds = outcome.elapsed_seconds
+    elapsed = bounded_seconds(base, scenario, simulated_seconds)
+    turn = summary.time.active_seconds or simulated_seconds
+    limits = outcome.recording.limits
+    phases = {"active": limits(0.0, turn), "tail": limits(turn, simulated_seconds)}
+    if simulated_seconds - turn <= 1e-6:
         del phases["tail"]
     rows = growth(base, question, grow) if grow else None
     knee = [row.sessions for row in rows or () if row.pays]
@@ -208,9 +215,10 @@ def answer(
             device_sustained_bytes_per_second=summary.io.device.sustained.total_bytes_per_second,
             verdict=summary.limit.verdict if summary.limit else None,
         ),
-        validity=validity_of(base, question, scenario, elapsed, doubt, logs),
+        validity=validity_of(base, question, scenario, simulated_seconds, doubt, logs),
         phases=phases_of(phases),
-        sensitivity=doubling(base, scenario, elapsed),
+        sensitivity=doubling(base, scenario, elapsed, question.system is None),
+        rates=rates_of(base),
         grow=rows,
         knee_sessions=knee[-1] if knee and len(knee) < len(rows or ()) else None,
         against=None if against is None else compare_figures(summary, against),
@@ -218,14 +226,46 @@ def answer(
     )
 
 
-def doubling(base: Base, scenario: Scenario, elapsed_seconds: float) -> list[DoubledResource]:
-    """What twice of cores, core speed, links, fabric and each device would gain of the time, most first."""
+def doubling(
+    base: Base, scenario: Scenario, elapsed_seconds: float, on_own_devices: bool = True
+) -> list[DoubledResource]:
+    """What twice of cores, core speed, links, fabric and each device would gain of the time, most first.
+
+    A device of the run (``on_own_devices``) of which nothing says what it can do has no number.
+    """
     found = []
     for name, system in doubled_systems(scenario.system):
-        elapsed = run_scenario(replace(scenario, system=system), base.calibration).elapsed_seconds
+        if on_own_devices and name in base.unknown:
+            reason = f"{why_unknown(base.unknown)}; {PROBE_IT}"
+            found.append(DoubledResource(resource=name, elapsed_seconds=None, gain_ratio=None, reason=reason))
+            continue
+        doubled = replace(scenario, system=system)
+        elapsed = run_scenario(doubled, base.calibration).elapsed_seconds
+        elapsed = bounded_seconds(base, doubled, elapsed)
         gain = 1.0 - elapsed / elapsed_seconds if elapsed_seconds else 0.0
         found.append(DoubledResource(resource=name, elapsed_seconds=elapsed, gain_ratio=gain))
-    return sorted(found, key=lambda row: (-row.gain_ratio, row.resource))
+    return sorted(found, key=lambda row: (row.gain_ratio is None, -(row.gain_ratio or 0.0), row.resource))
+
+
+UNKNOWN_RATE = "unknown: no cap, no probe, and few waits"
+
+
+def rates_of(base: Base) -> list[DeviceRate]:
+    """What each device of the measured system can do, and how that is known."""
+    found = []
+    for device in base.seen.devices:
+        for way in DIRECTIONS:
+            source = base.seen.sources.get(rate_path(device.name, way), "described")
+            is_unknown = not base.described and source == "assumed"
+            found.append(
+                DeviceRate(
+                    device=device.name,
+                    direction=way,
+                    bytes_per_second=None if is_unknown else rate_of(device, way),
+                    ground=UNKNOWN_RATE if is_unknown else source,
+                )
+            )
+    return found
 
 
 def growth(base: Base, question: Question, sessions: Sequence[int]) -> list[GrownSessions]:

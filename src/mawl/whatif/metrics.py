@@ -22,6 +22,7 @@ from mawl.records.definitions import (
     unitless,
 )
 from mawl.records.model.fields import metrics_of
+from mawl.records.model.node import Direction
 from mawl.simulation.system import System
 from mawl.whatif.published_forecast import FittedNumbers
 
@@ -29,6 +30,7 @@ PAGE = "docs/design/simulation.md"
 CALIBRATED = f"{PAGE}, Calibration"
 ANSWER = f"{PAGE}, What is answered"
 RANGE = f"{PAGE}, Range"
+GROUNDS = f"{PAGE}, Grounds of rates"
 LOGS = f"{PAGE}, Logs alone"
 PUBLISHED = "docs/design/published.md"
 FORECAST = "docs/design/published-forecasts.md, Question"
@@ -97,7 +99,8 @@ class ForecastValidity(msgspec.Struct, frozen=True, kw_only=True):
         ),
     ]
     assumptions: Annotated[
-        list[str], listing("What is assumed of a run of logs, or of jobs derived from logs.", LOGS)
+        list[str],
+        listing("What is assumed: of logs, of jobs derived from logs, of faster devices.", LOGS),
     ]
     reasons: Annotated[list[str], listing("Why there is no range, in sentences.", RANGE)]
     lacks: Annotated[list[str], listing("What the run did not record of its demand.", CALIBRATED)]
@@ -112,11 +115,34 @@ class PhaseLimit(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DoubledResource(msgspec.Struct, frozen=True, kw_only=True):
-    """What twice of one resource would gain."""
+    """What twice of one resource would gain; null with the reason for a device of which nothing says it."""
 
     resource: Annotated[str, text("What there is twice of.", ANSWER)]
-    elapsed_seconds: Annotated[float, seconds("Elapsed with twice of it.", ANSWER)]
-    gain_ratio: Annotated[float, share("What that saves of the elapsed time.", ANSWER)]
+    elapsed_seconds: Annotated[
+        float | None, seconds("Elapsed with twice of it; null where what it can do is not known.", ANSWER)
+    ]
+    gain_ratio: Annotated[
+        float | None, share("What that saves of the elapsed time; null where not known.", ANSWER)
+    ]
+    reason: Annotated[
+        str | None, text("Why there is no number, and what to do.", GROUNDS, absent="there is a number")
+    ] = None
+
+
+class DeviceRate(msgspec.Struct, frozen=True, kw_only=True):
+    """What a device of the measured system can do in one direction, and how that is known."""
+
+    device: Annotated[str, text("The device.", GROUNDS)]
+    direction: Annotated[Direction, text("read or write.", GROUNDS)]
+    bytes_per_second: Annotated[float | None, rate("What it can do; null where nothing says it.", GROUNDS)]
+    ground: Annotated[
+        str,
+        text(
+            "measured (a cap and its file, a probe, or the highest rate while jobs waited for it), "
+            "described, or unknown.",
+            GROUNDS,
+        ),
+    ]
 
 
 class GrownSessions(msgspec.Struct, frozen=True, kw_only=True):
@@ -147,6 +173,7 @@ class SimulationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     validity: ForecastValidity
     phases: list[PhaseLimit]
     sensitivity: list[DoubledResource]
+    rates: list[DeviceRate]
     grow: Annotated[
         list[GrownSessions] | None, listing("One row per number of sessions; null without --grow.", ANSWER)
     ]

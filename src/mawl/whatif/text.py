@@ -16,6 +16,7 @@ from mawl.base.units import (
 from mawl.importers.formats.text import one_line
 from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, stacked, wrapped
 from mawl.whatif.metrics import (
+    DeviceRate,
     DoubledResource,
     ElapsedRange,
     ForecastValidity,
@@ -53,6 +54,7 @@ def render(answer: SimulationAnswer, width: int = LINE_WIDTH) -> str:
         _validity(answer.validity, width),
         _phases(answer.phases, width),
         _sensitivity(answer.sensitivity, width),
+        ["what the devices of the measured system can do:", *_rates(answer.rates, width)],
     ]
     if answer.grow:
         parts.append(_grown(answer.grow, answer.knee_sessions, width))
@@ -116,10 +118,28 @@ def _phases(phases: Sequence[PhaseLimit], width: int) -> list[str]:
 def _sensitivity(rows: Sequence[DoubledResource], width: int) -> list[str]:
     cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
     cells += [
-        (one_line(row.resource), format_seconds(row.elapsed_seconds), format_change(row.gain_ratio))
+        (
+            one_line(row.resource),
+            figure(row.elapsed_seconds, format_seconds),
+            figure(row.gain_ratio, format_change),
+        )
         for row in rows
     ]
-    return stacked(cells, width)
+    reasons = dict.fromkeys(f"no number: {one_line(row.reason)}" for row in rows if row.reason)
+    return [*stacked(cells, width), *(line for text in reasons for line in wrapped(text, width, "  "))]
+
+
+def _rates(rates: Sequence[DeviceRate], width: int) -> list[str]:
+    return [
+        line
+        for one in rates
+        for line in wrapped(
+            f"{one_line(one.device)} {one.direction}: {figure(one.bytes_per_second, format_rate)} "
+            f"({one_line(one.ground)})",
+            width,
+            "  ",
+        )
+    ]
 
 
 def _grown(rows: Sequence[GrownSessions], knee: int | None, width: int) -> list[str]:

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Self
@@ -52,13 +52,20 @@ class Volume:
         self.place.mkdir()
         self.device, self._closing = "", ExitStack()
 
-    def open(self, delay_milliseconds: int = 0) -> None:
-        """Mount; with a delay each request waits so long in a process below the device's queue."""
+    def open(self, delay_milliseconds: int = 0, bytes_per_second: int = 0) -> None:
+        """Mount; with a delay each request waits so long in a process below the device's queue.
+
+        With a rate that process reads and writes no faster each, and no run can see it.
+        """
         self.close()
         with ExitStack() as stack:
             file = self._image
             if delay_milliseconds:
                 file = stack.enter_context(delayed(self._image, delay_milliseconds))
+            if bytes_per_second:
+                rate = (f"rate={8 * bytes_per_second}", "burstiness=0.2")
+                words = ("--filter=rate", "file", str(file), *rate)
+                file = stack.enter_context(served(self._image, *words))
             self.device = stack.enter_context(looped(file))
             stack.enter_context(mounted(self.device, self.place))
             self._writeback = stack.enter_context(Writeback(self._number()))
@@ -66,14 +73,16 @@ class Volume:
             stack.callback(self.cap, 0)
             self._closing = stack.pop_all()
 
-    def cap(self, bytes_per_second: int, *, held: bool = True) -> None:
+    def cap(
+        self, bytes_per_second: int, *, held: bool = True, directions: Sequence[str] = DIRECTIONS
+    ) -> None:
         """Cap reads and writes at this rate each, also of writeback (the root group).  0: no cap.
 
         Writers are held back early where the cap is what limits them: an ample device would look slow, as the
         kernel takes its time to learn how fast it is.  Not ``held``: as early as the kernel does it anyway.
         """
         self._writeback.hold(held and 0 < bytes_per_second < AMPLE_BYTES_PER_SECOND)
-        for direction in DIRECTIONS:
+        for direction in directions:
             rule = BLKIO / f"blkio.throttle.{direction}_bps_device"
             rule.write_text(f"{self._number()} {bytes_per_second}")
 

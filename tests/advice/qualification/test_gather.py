@@ -63,7 +63,8 @@ def test_runs_far_above_their_reference_time_are_a_no_with_its_cost_and_changes(
     assert answer.largest_cost is not None and answer.largest_cost.part == "processors"
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
     assert (answer.fits.sessions, answer.fits.high) == (None, SESSIONS - 1), "the runs refute the forecast"
-    assert answer.missing["changes"]  # without a probe the device is only known as far as it was used
+    assert {change.text for change in answer.changes} <= {"Twice the cores", "Cores twice as fast"}
+    assert all("mawl probe" in (change.reason or "") for change in answer.changes), "no range without a probe"
     assert answer.figures.jobs_per_hour is not None and answer.figures.jobs_per_hour > 0
 
 

@@ -51,6 +51,7 @@ def probed(cap: float) -> Probe:
                 role,
                 [probe_test(way, cap if role == "util" else AMPLE, streams=1) for way in ("read", "write")],
                 roles=[role],
+                node="node1",
                 devices=[f"disk-{role}"],
             )
             for role in ROLES

@@ -219,12 +219,13 @@ def test_a_run_answers_for_sessions_of_its_own_mix(
 def test_a_run_on_devices_without_a_probe_has_forecasts_but_no_probability(
     start: SizedRun, tmp_path: Path
 ) -> None:
-    unknown = replace(start, base=replace(start.base, described=False))
+    base = replace(start.base, unknown={one.name: ["read", "write"] for one in start.base.own.devices})
+    unknown = replace(start, base=base)
     answer = sized(unknown, tmp_path, SMALL, LARGE)
     large = named(answer, "large")
     assert answer.pick is None and answer.forecast_pick == "large"
     assert large.carries is None and large.probability is None and large.fits is not None
-    assert any("probe them" in said for said in large.reasons)
+    assert any("mawl probe" in said for said in large.reasons)
     assert finding(answer) == "No candidate is known to carry 6 sessions with a probability of at least 50 %"
     assert "By the forecast alone large" in render(answer)
 

@@ -10,7 +10,15 @@ from mawl.records.model.qualification import QualificationChange
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
 from mawl.simulation.error_range import TimeFigure, error_range_of
-from mawl.simulation.forecast import Base, Fitting, Question, doubled_systems, scenario_of
+from mawl.simulation.forecast import (
+    Base,
+    Fitting,
+    Question,
+    blocked_in,
+    changed_roles,
+    doubled_systems,
+    scenario_of,
+)
 from mawl.simulation.system import System
 
 LEAST_GAIN_RATIO = value_of("qualification.least_gain_ratio")
@@ -31,8 +39,12 @@ def changes_of(fitting: Fitting, answer_bound: float) -> list[QualificationChang
     base, sessions = fitting.base, fitting.sessions
     before = fitting.slowdown(base.own, sessions)
     found = []
+    real = base.summary.time.real_time_seconds or 0.0
     for text, system in _doubled_resources(base):
         gain = 1.0 - fitting.slowdown(system, sessions) / before
+        if (roles := changed_roles(base.own, system)) and real:
+            # Faster devices save no more than jobs were blocked in their roles.
+            gain = min(gain, blocked_in(base, roles) / real)
         if gain >= LEAST_GAIN_RATIO:
             found.append(_change(text, system, gain, fitting, answer_bound))
     found.sort(key=lambda change: (-(change.sessions or 0), -(change.gain_ratio or 0.0)))
@@ -76,6 +88,8 @@ def _change(
 def _doubled_resources(base: Base) -> Iterator[tuple[str, System]]:
     node = base.own.nodes[0]
     for name, system in doubled_systems(base.own):
+        if name in base.unknown:
+            continue
         roles = [role for role in ROLES if name in node.roles.get(role, ())]
         if name in ("cores", "core_speed"):
             yield {"cores": "Twice the cores", "core_speed": "Cores twice as fast"}[name], system

@@ -66,7 +66,6 @@ from mawl.records.model.thresholds import value_of
 from mawl.records.spec.sources import NODE_OPTIONS, words_of
 from mawl.records.store import open_run
 from mawl.records.store.side_files import probe_of
-from mawl.simulation.changes import system_for
 from mawl.simulation.forecast import Fitting, base_of, is_uncached
 
 NOT_SIMULATED = "changes of a cluster are not simulated, because its storage was not probed"
@@ -383,7 +382,7 @@ def _simulated_changes(
         return [], others
     try:
         probe = _readable_probe(middle)
-        base = base_of(middle.view, middle.summary, system_for(middle.view.facts, probe))
+        base = base_of(middle.view, middle.summary, probe=probe)
         fitting = Fitting(
             base=base, sessions=sessions, measured=slowdown.middle, **mix_range(sessions)._asdict()
         )

@@ -27,7 +27,6 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run
 from mawl.records.store.side_files import read_probe
-from mawl.simulation.changes import system_for
 from mawl.simulation.demand import FIXED_KINDS, JobDemand, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
 from mawl.simulation.forecast import Fitting, base_of
@@ -54,8 +53,7 @@ class CalibratedModel:
     def __init__(self, calibration: Run, probe: Probe | None) -> None:
         view = StoredView(calibration)
         summary = judged(view)
-        system = system_for(calibration.facts, probe)
-        self._base = base_of(view, summary, system)
+        self._base = base_of(view, summary, probe=probe)
         mixed = calibration.facts.workload.sessions > 1
         self._others = 0.0 if mixed else _others(summary, self._base.own.nodes[0].cores)
         self._demand = {job.program: job for job in self._base.demand.jobs.values()}
@@ -131,7 +129,7 @@ def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, answer_
     measured, folder = sorted(found)[(len(found) - 1) // 2]
     stored = open_run(folder)
     view = StoredView(stored)
-    base = base_of(view, judged(view), system_for(stored.facts, probe))
+    base = base_of(view, judged(view), probe=probe)
     mix = mix_range(sessions)
     fit = Fitting(base=base, sessions=sessions, measured=measured, **mix._asdict())
     low = fit.most_sessions(base.own, answer_bound)

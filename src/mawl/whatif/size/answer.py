@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_seconds
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES
+from mawl.simulation.device_rates import is_assumed
 from mawl.simulation.engine import SimulationOutcome, active_seconds
 from mawl.simulation.error_range import (
     SAME_RATIO,
@@ -19,7 +20,7 @@ from mawl.simulation.error_range import (
     probability_within,
 )
 from mawl.simulation.forecast import FittedFigure, Question, is_uncached, scenario_of
-from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH
 from mawl.simulation.system import System
 from mawl.whatif.answer import OF_DERIVED_JOBS, phases_of
 from mawl.whatif.size.candidates import (

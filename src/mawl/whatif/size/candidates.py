@@ -20,9 +20,11 @@ from mawl.records.papers import check_price
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.side_files import read_probe
-from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes, probed_system
+from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes
+from mawl.simulation.device_rates import is_assumed
 from mawl.simulation.forecast import Base
-from mawl.simulation.measured_system import MEMORY_PATH, is_assumed
+from mawl.simulation.measured_system import MEMORY_PATH
+from mawl.simulation.probed_system import probed_system
 from mawl.simulation.system import (
     Amount,
     Device,

@@ -16,13 +16,13 @@ from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
 from mawl.figures.view import StoredView
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SessionRange, mix_range
+from mawl.records.model.probe import Probe
 from mawl.records.spec.run_spec import MOST_SESSIONS
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import qualification_folder, read_qualification
 from mawl.records.store.files import PROBE
 from mawl.records.store.side_files import read_probe
 from mawl.reports.night import measured_night
-from mawl.simulation.changes import system_for
 from mawl.simulation.error_range import TimeFigure
 from mawl.simulation.forecast import Base, FittedElapsed, FittedFigure, Fitting, base_of
 from mawl.simulation.plans import RULED
@@ -89,9 +89,7 @@ def start_of(name: str, runs: Path, own: System | None) -> SizedRun:
     if folder is None:
         return _start(open_run(name, runs).path, own)
     measured = _middle_run(folder)
-    if own is None and (folder / PROBE).exists():
-        own = system_for(open_run(measured).facts, read_probe(folder / PROBE))
-    return _start(measured, own)
+    return _start(measured, own, read_probe(folder / PROBE) if (folder / PROBE).exists() else None)
 
 
 def _middle_run(folder: Path) -> Path:
@@ -112,12 +110,12 @@ def _middle_run(folder: Path) -> Path:
     return sorted(found)[(len(found) - 1) // 2][1]
 
 
-def _start(folder: Path, own: System | None) -> SizedRun:
+def _start(folder: Path, own: System | None, probe: Probe | None = None) -> SizedRun:
     stored = open_run(folder)
     view = StoredView(stored)
     summary = judged(view)
     return SizedRun(
-        base=base_of(view, summary, own),
+        base=base_of(view, summary, own, probe=probe),
         slowdown=summary.answer.slowdown,
         unknown=summary.answer.reason,
         doubt=foreign_bytes(summary),
