@@ -13,6 +13,8 @@ from mawl.advice.limit.evidence import device_lines, device_peaks
 from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView
+from mawl.records.model.records import JobRecord
+from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from mawl.records.model.run import NodeFacts, VolumeFacts
 from mawl.records.store.columns import to_table
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
@@ -28,6 +30,14 @@ STORAGE: dict[str, Rate] = {
 }
 
 
+def jobs_that(**seconds: float) -> list[JobRecord]:
+    """Four jobs of a minute with these waits."""
+    own = Waits(
+        **dict.fromkeys(WAIT_FIELDS, 0.0) | {f"{name}_seconds": value for name, value in seconds.items()}
+    )
+    return [msgspec.structs.replace(one, waits=own) for one in four_jobs(60.0)]
+
+
 def limit(reading: RunView) -> dict[str, Any]:
     return plain(limit_of(reading, {}))
 
@@ -37,7 +47,7 @@ def sentences(block: dict[str, Any], kind: str) -> str:
 
 
 def test_jobs_that_wait_for_nothing_have_no_limit() -> None:
-    block = limit(reading_of())
+    block = limit(reading_of(jobs=jobs_that(on_cpu=59.5)))
     assert (block["verdict"], block["second"]) == ("none", None)
     assert block["shares"]["none"] == pytest.approx(1.0)
     assert block["headroom"]["cpu_ratio"] == pytest.approx(0.5)
@@ -47,7 +57,7 @@ def test_jobs_that_wait_for_nothing_have_no_limit() -> None:
 
 
 def test_a_full_run_queue_is_a_limit_and_busy_processors_alone_are_none() -> None:
-    block = limit(reading_of(CPU))
+    block = limit(reading_of(CPU, jobs=jobs_that(on_cpu=29.75, run_queue=29.75)))
     assert block["verdict"] == "cpu"
     assert block["losses"]["cpu"] == pytest.approx(0.5)
     assert "jobs waited for CPU 50 % of the time" in sentences(block, "evidence")
@@ -65,11 +75,12 @@ def test_a_cpu_quota_that_stops_more_than_one_processor_is_no_share_above_100_pe
 
 
 def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> None:
-    block = limit(reading_of(STORAGE))
+    jobs = jobs_that(on_cpu=15.0, blocked_work=37.0, blocked_util=7.5)
+    block = limit(reading_of(STORAGE, jobs=jobs))
     assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", "sda")
     assert block["losses"]["storage"] == pytest.approx(0.75)
     evidence = sentences(block, "evidence")
-    assert "work 62 %" in evidence and "util 12 %" in evidence
+    assert "work 62 %" in evidence and "util 13 %" in evidence
     assert "tasks waited for I/O 90 % of the time" in evidence
 
 
