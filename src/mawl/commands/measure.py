@@ -43,7 +43,7 @@ from mawl.reports.paragraphs import waits
 from mawl.reports.run_lines import NO_PAGE_CACHE
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import io_totals, table_lines
-from mawl.run.runner.job_io import why_refused
+from mawl.run.runner.job_io import UNKNOWN_PEAK, why_refused
 from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__
@@ -248,7 +248,9 @@ def _at_end(measured: MeasuredCommand) -> AtCommandEnd:
 def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     storage = measured.storage
     why = why_no_devices(_facts(measured, {})) or "the kernel does not count what its devices move"
+    peaks = ("memory_bytes", "os_memory_bytes") if measured.record.usage.os_memory_bytes is None else ()
     return {
+        **{f"usage.{name}": UNKNOWN_PEAK for name in peaks},
         "at_command_end.device_read_bytes": why,
         "at_command_end.device_written_bytes": why,
         "at_command_end.still_dirty_bytes": storage.dirty_at_end.own_source or why,
