@@ -21,7 +21,7 @@ from mawl.figures.missing import Missing, sum_of
 from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES, JobRecord
 from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
-from mawl.records.model.summary.time import Blocked, KnownWait, Wait
+from mawl.records.model.summary.time import Blocked, KnownWait, MappedFiles, Wait
 from mawl.records.spec.program_options import ROLES
 
 
@@ -165,6 +165,7 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
             run_queue_seconds=None,
             blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
             blocked_at_most_seconds=most,
+            mapped_files=_mapped_files(jobs, missing),
             known=None,
         )
     complete = [job for job in jobs if None not in _states(job)]
@@ -175,7 +176,23 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         blocked_seconds=_blocked(jobs, missing),
         blocked_at_most_seconds=most,
+        mapped_files=_mapped_files(jobs, missing),
         known=_known(complete) if complete else None,
+    )
+
+
+def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | None:
+    path = "wait.mapped_files"
+    unknown = sum(job.io is None or job.usage.page_faults is None for job in jobs)
+    if unknown:
+        missing[path] = f"of {unknown} of the {len(jobs)} jobs that count it is not known what they mapped"
+        return None
+    mapped = [job for job in jobs if job.io and any(job.io[role].mapped_bytes for role in ROLES)]
+    return MappedFiles(
+        jobs=len(mapped),
+        roles=[role for role in ROLES if any(job.io and job.io[role].mapped_bytes for job in mapped)],
+        page_faults=sum(job.usage.page_faults or 0 for job in mapped),
+        at_most_seconds=_sum(mapped, "blocked_other_seconds", f"{path}.at_most_seconds", missing),
     )
 
 

@@ -34,6 +34,8 @@ from mawl.records.definitions import (
     words,
 )
 
+MAPPED = f"{WAITS}, Mapped files"
+
 
 class KnownJobs(msgspec.Struct, kw_only=True):
     """How many jobs have each figure."""
@@ -218,6 +220,25 @@ class KnownWait(msgspec.Struct, kw_only=True):
     blocked_seconds: Annotated[Blocked, words(whose=", of these jobs")]
 
 
+class MappedFiles(msgspec.Struct, kw_only=True):
+    """The jobs that count and mapped files of roles: their waiting for these pages is in no role."""
+
+    jobs: Annotated[int, count("These jobs.", MAPPED)]
+    roles: Annotated[list[str], listing("The roles of the files that they mapped.", MAPPED)]
+    page_faults: Annotated[
+        int,
+        count(
+            "Their major page faults, also of programs and of swapped memory; a fault on a page that is "
+            "being read ahead waits, too, and is not major.",
+            MAPPED,
+        ),
+    ]
+    at_most_seconds: Annotated[
+        Number | None,
+        seconds("Their part of wait.blocked_seconds.other: no more of it is for mapped pages.", MAPPED),
+    ]
+
+
 class Wait(msgspec.Struct, kw_only=True):
     """Where the time of the jobs that count went."""
 
@@ -231,6 +252,10 @@ class Wait(msgspec.Struct, kw_only=True):
             "below 0: the most that jobs of one thread can have been blocked.",
             WAITS,
         ),
+    ]
+    mapped_files: Annotated[
+        MappedFiles | None,
+        block("How much of the waiting in other can be for mapped files.", MAPPED),
     ]
     known: Annotated[
         KnownWait | None,
