@@ -156,7 +156,7 @@ def test_waiting_for_mapped_files_is_no_more_than_other_waiting_of_their_jobs() 
     some[0] = without(some[:1], io=None)[0]
     unknown = summary_of(facts(), some)
     assert unknown["wait"]["mapped_files"] is None
-    assert unknown["missing"]["wait.mapped_files"].startswith("of 1 of the 2 jobs that count")
+    assert unknown["missing"]["wait.mapped_files"].startswith("what 1 of the 2 jobs that count")
 
 
 def test_a_job_without_its_waits_leaves_no_sum() -> None:

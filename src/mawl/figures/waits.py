@@ -185,7 +185,7 @@ def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | 
     path = "wait.mapped_files"
     unknown = sum(job.io is None or job.usage.page_faults is None for job in jobs)
     if unknown:
-        missing[path] = f"of {unknown} of the {len(jobs)} jobs that count it is not known what they mapped"
+        missing[path] = f"what {unknown} of the {len(jobs)} jobs that count mapped is not known"
         return None
     mapped = [job for job in jobs if job.io and any(job.io[role].mapped_bytes for role in ROLES)]
     return MappedFiles(

@@ -43,7 +43,7 @@ LAUNCHER_GROWTH_BYTES = 2**20
 
 UNKNOWN_PEAK = (
     "below the peak of mawl's process before exec, which the kernel's figure includes; the program did not "
-    "count its own (it is static, or was killed)"
+    "count its own (a static or killed program, for example)"
 )
 
 

@@ -221,21 +221,23 @@ class KnownWait(msgspec.Struct, kw_only=True):
 
 
 class MappedFiles(msgspec.Struct, kw_only=True):
-    """The jobs that count and mapped files of roles: their waiting for these pages is in no role."""
+    """Mapped files of roles: waiting for their pages is in no role, but in other."""
 
-    jobs: Annotated[int, count("These jobs.", MAPPED)]
-    roles: Annotated[list[str], listing("The roles of the files that they mapped.", MAPPED)]
+    jobs: Annotated[int, count("Jobs that count and mapped files of roles.", MAPPED)]
+    roles: Annotated[list[str], listing("The roles of the files that jobs mapped.", MAPPED)]
     page_faults: Annotated[
         int,
         count(
-            "Their major page faults, also of programs and of swapped memory; a fault on a page that is "
-            "being read ahead waits, too, and is not major.",
+            "Major page faults of jobs that mapped files of roles, also of programs and of swapped memory; a "
+            "fault on a page that is being read ahead waits, too, and is not major.",
             MAPPED,
         ),
     ]
     at_most_seconds: Annotated[
         Number | None,
-        seconds("Their part of wait.blocked_seconds.other: no more of it is for mapped pages.", MAPPED),
+        seconds(
+            "Waiting in other of jobs that mapped files of roles: no more of it is for mapped pages.", MAPPED
+        ),
     ]
 
 
