@@ -182,15 +182,17 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
 
 
 def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | None:
+    """Of the jobs whose calls were counted, as I/O by role is; None where none was."""
     path = "wait.mapped_files"
-    unknown = sum(job.io is None or job.usage.page_faults is None for job in jobs)
-    if unknown:
-        missing[path] = f"what {unknown} of the {len(jobs)} jobs that count mapped is not known"
+    known = [(job, job.io) for job in jobs if job.io is not None]
+    if not known:
+        missing[path] = "no job's calls were counted"
         return None
-    mapped = [job for job in jobs if job.io and any(job.io[role].mapped_bytes for role in ROLES)]
+    roles = [role for role in ROLES if any(io[role].mapped_bytes for _, io in known)]
+    mapped = [job for job, io in known if any(io[role].mapped_bytes for role in roles)]
     return MappedFiles(
         jobs=len(mapped),
-        roles=[role for role in ROLES if any(job.io and job.io[role].mapped_bytes for job in mapped)],
+        roles=list(roles),
         page_faults=sum(job.usage.page_faults or 0 for job in mapped),
         at_most_seconds=_sum(mapped, "blocked_other_seconds", f"{path}.at_most_seconds", missing),
     )

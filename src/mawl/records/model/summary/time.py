@@ -223,7 +223,7 @@ class KnownWait(msgspec.Struct, kw_only=True):
 class MappedFiles(msgspec.Struct, kw_only=True):
     """Mapped files of roles: waiting for their pages is in no role, but in other."""
 
-    jobs: Annotated[int, count("Jobs that count and mapped files of roles.", MAPPED)]
+    jobs: Annotated[int, count("Jobs that count, and whose counted calls mapped files of roles.", MAPPED)]
     roles: Annotated[list[str], listing("The roles of the files that jobs mapped.", MAPPED)]
     page_faults: Annotated[
         int,
