@@ -183,10 +183,8 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
 
 def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | None:
     """Of the jobs whose calls were counted, as I/O by role is; None where none was."""
-    path = "wait.mapped_files"
-    known = [(job, job.io) for job in jobs if job.io is not None]
-    if not known:
-        missing[path] = "no job's calls were counted"
+    if not (known := [(job, job.io) for job in jobs if job.io is not None]):
+        missing["wait.mapped_files"] = "no job's calls were counted"
         return None
     roles = [role for role in ROLES if any(io[role].mapped_bytes for _, io in known)]
     mapped = [job for job, io in known if any(io[role].mapped_bytes for role in roles)]
@@ -194,7 +192,7 @@ def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | 
         jobs=len(mapped),
         roles=list(roles),
         page_faults=sum(job.usage.page_faults or 0 for job in mapped),
-        at_most_seconds=_sum(mapped, "blocked_other_seconds", f"{path}.at_most_seconds", missing),
+        at_most_seconds=_sum(mapped, "blocked_other_seconds", "wait.mapped_files.at_most_seconds", missing),
     )
 
 
