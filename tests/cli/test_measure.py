@@ -54,6 +54,11 @@ def test_a_command_in_figures(measure: Command) -> None:
     assert all(found["missing"].values())
 
 
+def test_the_memory_of_a_command_is_not_mawls(measure: Command) -> None:
+    found = as_json(measure("measure", *ROLES, "--json", "--", "true"))
+    assert 2**19 < found["usage"]["memory_bytes"] == found["usage"]["os_memory_bytes"] < 2**22
+
+
 def test_as_text_it_is_out_of_the_commands_way(measure: Command) -> None:
     (measure.directory / "d" / "in").write_text("three\nlines\nhere\n")
     done = measure("measure", *ROLES, "--", "sh", "-c", "sort d/in | tee w/out; echo oops >&2; exit 7")

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from mawl.records.model.records import JobRecord
-from mawl.records.model.role_io import Waits
+from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from mawl.reports.paragraphs import waits
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import table_lines
@@ -133,12 +133,31 @@ def test_waits_are_sums_and_their_shares_are_shown() -> None:
         "run_queue_seconds": 4.0,
         "blocked_seconds": {"data": 6.0, "work": 0.0, "util": 1.0, "other": 1.0},
     }
-    assert summary["wait"].items() >= {"blocked_at_most_seconds": 11.0, **sums}.items()
+    nothing = {"jobs": 0, "roles": [], "page_faults": 0, "at_most_seconds": 0}
+    own = {"blocked_at_most_seconds": 11.0, "mapped_files": nothing, **sums}
+    assert summary["wait"].items() >= own.items()
     assert sum(summary["wait"]["shares"].values()) == pytest.approx(1.0)
     assert summary["cpu_real_ratio"]["without_run_queue"] == pytest.approx(15.0 / (30.0 - 4.0))
     text = " ".join(waits(as_summary(summary)))
     assert "run queue 4.00 s (13%), blocked in data 6.00 s (20%)" in text
     assert "not known 10.0 s (33%)" in text, "of the real time, not of what is known of it"
+
+
+def test_waiting_for_mapped_files_is_no_more_than_other_waiting_of_their_jobs() -> None:
+    waited = Waits(**dict.fromkeys(WAIT_FIELDS, 1.5))
+    some = without([job("s1-1", 0.0, 10.5), job("s2-1", 0.0, 20.5)], waits=waited)
+    assert some[1].io is not None
+    maps = {role: msgspec.structs.replace(some[1].io[role], mapped_bytes=4096) for role in ("data", "other")}
+    some[1] = without(some[1:], io=some[1].io | maps)[0]
+    summary = summary_of(facts(), some)
+    found = summary["wait"]["mapped_files"]
+    assert (found["jobs"], found["roles"], found["at_most_seconds"]) == (1, ["data"], 1.5)
+    text = " ".join(" ".join(waits(as_summary(summary))).split())
+    assert "up to 1.50 s blocked elsewhere or not known may be for mapped files of data (in 1 job)" in text
+    some[0] = without(some[:1], io=None)[0]
+    assert summary_of(facts(), some)["wait"]["mapped_files"] == found
+    unknown = summary_of(facts(), some[:1])
+    assert unknown["missing"]["wait.mapped_files"] == "no job's calls were counted"
 
 
 def test_a_job_without_its_waits_leaves_no_sum() -> None:

@@ -40,7 +40,7 @@ BINDING = {
     "write_latency_seconds volumes",
     "io.by_role.data.read_latency_seconds": "mean p50 p99 max peak",
     "io.reach": "read_ratio write_ratio",
-    "wait": "on_cpu_seconds run_queue_seconds blocked_seconds",
+    "wait": "on_cpu_seconds run_queue_seconds blocked_seconds mapped_files",
     "wait.blocked_seconds": "data work util other",
     "programs.wide_sort": "jobs real_time_seconds user_cpu_seconds system_cpu_seconds",
     "programs.wide_sort.real_time_seconds": "median min max",

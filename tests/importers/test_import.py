@@ -145,6 +145,7 @@ def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(t
         "blocked_at_most_seconds": 250.0,
         "run_queue_seconds": None,
         "blocked_seconds": dict.fromkeys(("data", "work", "util", "other")),
+        "mapped_files": None,
         "known": None,
     }
     assert summary["missing"]["wait.run_queue_seconds"].startswith("a SAS log does not say")

@@ -43,7 +43,7 @@ from mawl.reports.paragraphs import waits
 from mawl.reports.run_lines import NO_PAGE_CACHE
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import io_totals, table_lines
-from mawl.run.runner.job_io import why_refused
+from mawl.run.runner.job_io import UNKNOWN_PEAK, why_refused
 from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__
@@ -249,7 +249,9 @@ def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     """The reason of each null that no summary explains."""
     storage, end = measured.storage, _at_end(measured)
     why = why_no_devices(_facts(measured, {})) or "the kernel does not count what its devices move"
-    found = {
+    peaks = ("memory_bytes", "os_memory_bytes") if measured.record.usage.os_memory_bytes is None else ()
+    found = {f"usage.{name}": UNKNOWN_PEAK for name in peaks}
+    found |= {
         f"at_command_end.{name}": why
         for name, value in msgspec.structs.asdict(end).items()
         if value is None and name != "still_dirty_bytes"

@@ -23,7 +23,7 @@ from mawl.figures.series import Floats
 from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES, JobRecord
 from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
-from mawl.records.model.summary.time import Blocked, TimeShares, Wait
+from mawl.records.model.summary.time import Blocked, MappedFiles, TimeShares, Wait
 from mawl.records.spec.program_options import ROLES
 
 
@@ -193,6 +193,7 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
             run_queue_seconds=None,
             blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
             blocked_at_most_seconds=most,
+            mapped_files=_mapped_files(jobs, missing),
             shares=shares_of(jobs, missing),
         )
     found = Wait(
@@ -200,6 +201,7 @@ def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         blocked_seconds=_blocked(jobs, missing),
         blocked_at_most_seconds=most,
+        mapped_files=_mapped_files(jobs, missing),
         shares=shares_of(jobs, missing),
     )
     if unseen := [job for job in jobs if is_unseen(job)]:
@@ -241,6 +243,26 @@ def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares:
     missing |= {f"wait.shares.{name}_ratio": "it is known of no job" for name in PARTS}
     unknown = max(round(1.0 - sum(share or 0.0 for share in shares.values()), 9), 0.0)
     return TimeShares(**{f"{name}_ratio": share for name, share in shares.items()}, unknown_ratio=unknown)
+
+
+def _mapped_files(jobs: Sequence[JobRecord], missing: Missing) -> MappedFiles | None:
+    """Of the jobs whose calls were counted, as I/O by role is; None where none was."""
+    if not (known := [(job, job.io) for job in jobs if job.io is not None]):
+        missing["wait.mapped_files"] = "no job's calls were counted"
+        return None
+    roles = [role for role in ROLES if any(io[role].mapped_bytes for _, io in known)]
+    mapped = [job for job, io in known if any(io[role].mapped_bytes for role in roles)]
+    return MappedFiles(
+        jobs=len(mapped),
+        roles=list(roles),
+        page_faults=sum(job.usage.page_faults or 0 for job in mapped),
+        at_most_seconds=sum(map(_elsewhere_or_unknown, mapped)),
+    )
+
+
+def _elsewhere_or_unknown(job: JobRecord) -> float:
+    known = sum(value for name, value in parts_of(job).items() if name != "other")
+    return max((job.usage.real_time_seconds or 0.0) - known, 0.0)
 
 
 def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:

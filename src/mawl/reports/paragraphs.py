@@ -119,6 +119,16 @@ def memory_in_waits(summary: Summary) -> str:
     return f"the blocked parts include waiting for memory ({share} of the jobs' time in the active phase)"
 
 
+def mapped_in_waits(summary: Summary) -> str:
+    """How much waiting can be for mapped files; empty where there is none."""
+    mapped = None if summary.wait is None else summary.wait.mapped_files
+    if mapped is None or not mapped.at_most_seconds:
+        return ""
+    most, roles = format_seconds(mapped.at_most_seconds), " and ".join(mapped.roles)
+    jobs = counted_noun(mapped.jobs, "job")
+    return f"up to {most} blocked elsewhere or not known may be for mapped files of {roles} (in {jobs})"
+
+
 def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     """Where the jobs' time went, in one line with shares; nothing where that was not measured."""
     block = summary.wait
@@ -134,7 +144,7 @@ def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     queue = summary.cpu_real_ratio.without_run_queue
     if queue is not None:
         text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
-    if contained := memory_in_waits(summary):
+    for contained in filter(None, (memory_in_waits(summary), mapped_in_waits(summary))):
         text += f"; {contained}"
     return labelled("waits", text, width)
 

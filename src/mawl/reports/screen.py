@@ -46,7 +46,14 @@ from mawl.reports.layout import (
     sparkline,
     wrapped,
 )
-from mawl.reports.paragraphs import bounded_waits, memory_in_waits, ratio_text, sum_text, wait_shares
+from mawl.reports.paragraphs import (
+    bounded_waits,
+    mapped_in_waits,
+    memory_in_waits,
+    ratio_text,
+    sum_text,
+    wait_shares,
+)
 from mawl.reports.run_lines import (
     LABEL_WIDTH,
     jobs_text,
@@ -387,7 +394,7 @@ def _waits(summary: Summary, style: Style) -> list[str]:
     shares = ", ".join(f"{name} {figure(share, format_percent)}" for name, share in wait_shares(wait.shares))
     without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
     text = f"{shares} of the jobs' time; CPU/real without run queue {without}"
-    if contained := memory_in_waits(summary):
+    for contained in filter(None, (memory_in_waits(summary), mapped_in_waits(summary))):
         text += f"; {contained}"
     return _head_line("waits", text, style)
 

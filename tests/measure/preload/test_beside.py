@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.preload.counters import CounterFile
+from mawl.measure.preload.counters import CounterFile, stamp_reaper
 from tests import needs
 from tests.fakes.counted import Counted
 
@@ -235,6 +235,43 @@ def test_a_child_with_a_copy_of_the_memory_has_a_table_of_its_own(counted: Count
 def test_a_number_that_was_closed_unseen_is_asked_for_again(counted: Counted) -> None:
     counters = counted(built(counted, REUSED))
     assert written(counters, "work")[:2] == (6, 30)
+
+
+HOLDS = """
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+int main(int count, char **arguments) {
+    if (count > 2) execl(arguments[2], arguments[2], arguments[1], (char *)0);
+    size_t bytes = (size_t)atol(arguments[1]) << 20;
+    return ((char *)memset(malloc(bytes), 1, bytes))[bytes / 2] != 1;
+}
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "held"),
+    [
+        ("exec {holds} 20", 20),
+        ("{holds} 20 & wait; {holds} 30; exec true", 30),
+        ("exec env {holds} 3", 3),
+        ("no-such-command; {fixed} 20; exit 0", 20),
+        ("exec {fixed} 3", None),
+        ("exec {holds} 3 {holds}", None),
+        ("kill -9 $$", None),
+    ],
+)
+def test_the_peak_of_a_command_is_its_programs_own(command: str, held: int | None, counted: Counted) -> None:
+    holds, path = built(counted, HOLDS), counted.new()
+    fixed = f"{holds}-static"
+    subprocess.run(
+        ["cc", "-w", "-static", "-x", "c", "-", "-o", fixed], input=HOLDS, text=True, check=True, timeout=120
+    )
+    stamp_reaper(str(path))
+    shell = ["sh", "-c", command.format(holds=holds, fixed=fixed)]
+    subprocess.run(shell, cwd=counted.folder, env=counted.environment(path), stderr=subprocess.DEVNULL)
+    peak = CounterFile(path).first_peak_bytes
+    assert peak is None if held is None else peak is not None and 0 <= peak - held * 2**20 < 4 * 2**20
 
 
 def test_subprocesses_of_python_leave_streams_sequential(counted: Counted) -> None:

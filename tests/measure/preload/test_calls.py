@@ -179,6 +179,16 @@ def test_copies_within_the_kernel_are_sequential_where_they_go_on(counted: Count
     assert [io[role].sequential_written_bytes for role in ("work", "util")] == [9000, 9000]
 
 
+def test_of_a_copy_in_one_call_no_more_than_its_beginning_is_scattered(counted: Counted) -> None:
+    counters = counted.python(
+        "import os, shutil\n"
+        "os.truncate(os.open('data/f', os.O_RDWR | os.O_CREAT), 1_000_000)\n"
+        "shutil.copyfile('data/f', 'work/f')\n"
+    )
+    io = counters.by_role()
+    assert io["data"].sequential_read_bytes == io["work"].sequential_written_bytes == 1_000_000 - 65_536
+
+
 def test_random_reads_are_not_sequential(counted: Counted) -> None:
     counters = counted.python(
         "import os, random\n"

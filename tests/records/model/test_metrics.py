@@ -84,9 +84,8 @@ def test_no_entry_is_about_nothing() -> None:
     bare = {name: rate for name, rate in IDLE.items() if not name.startswith("device.")}
     few = summary_of(facts(), jobs(), samples=samples(60, bare))
     uncounted = [msgspec.structs.replace(job, io=None, waits=Waits()) for job in jobs()]
-    unseen = summary_of(
-        facts(), [msgspec.structs.replace(job, waits=Waits(on_cpu_seconds=1.0)) for job in jobs()]
-    )
+    some_waits = Waits(on_cpu_seconds=1.0)
+    unseen = summary_of(facts(), [msgspec.structs.replace(job, waits=some_waits) for job in uncounted])
     nothing = summary_of(facts(outside_cpu=None), uncounted)
     apart = summary_of(apart_facts(), jobs(), samples=samples(60, IDLE))
     several = summary_of(*on_nodes())

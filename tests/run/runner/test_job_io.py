@@ -6,12 +6,13 @@ import msgspec
 import pytest
 
 from mawl.measure.preload.job import START, Entry
-from mawl.records.model.messages import Reaped
+from mawl.records.model.messages import Reaped, Started
 from mawl.records.model.records import StepRecord, Usage
 from mawl.records.model.role_io import IoByRole, RoleIo, Waits
 from mawl.run.runner.counting import JobCount
-from mawl.run.runner.job_io import own_io, run_delay_of
+from mawl.run.runner.job_io import own_io, run_delay_of, with_own_peak
 
+MIB = 2**20
 USAGE = Usage(
     real_time_seconds=10.0,
     user_cpu_seconds=3.0,
@@ -151,6 +152,25 @@ def test_a_job_that_no_program_of_could_be_counted_has_no_split() -> None:
     assert own.io is None
     assert "static" in (own.io_remark or "")
     assert own.waits == Waits(on_cpu_seconds=4.0, run_queue_seconds=2.5)
+
+
+@pytest.mark.parametrize(
+    ("kernel", "noted", "orphans", "own"),
+    [
+        (MIB * 200, None, 0, MIB * 200),
+        (MIB * 16, MIB, 0, MIB),
+        (MIB * 16, MIB, 2 * MIB, 2 * MIB),
+        (MIB * 16, None, 2 * MIB, None),
+    ],
+)
+def test_what_was_held_before_exec_is_no_peak_of_a_command(
+    kernel: int, noted: int | None, orphans: int, own: int | None
+) -> None:
+    ended = reaped(usage=Usage(os_memory_bytes=kernel), orphan_memory_bytes=orphans)
+    started = Started(job="j", at=0.0, used=Usage(os_memory_bytes=16 * MIB))
+    assert with_own_peak(ended, started, count(first_peak_bytes=noted)).usage.os_memory_bytes == own
+    if own is None:
+        assert with_own_peak(ended, None, None).usage.os_memory_bytes is None
 
 
 def test_run_delay_is_the_keepers_and_what_was_written_down() -> None:

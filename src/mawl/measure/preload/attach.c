@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -42,6 +43,52 @@ int tap_place_of(const char *path) {
     return best;
 }
 
+/* VmHWM of this process's program, in bytes; 0 where it is not known.  (ru_maxrss has what was before exec, too.) */
+static u64 own_peak(void) {
+    char text[1024];
+    u64 peak = 0;
+    int fd = REAL(open)("/proc/self/status", O_RDONLY | O_CLOEXEC);
+    for (off_t at = 0; fd >= 0 && !peak; at += sizeof text / 2) {
+        ssize_t length = REAL(pread)(fd, text, sizeof text - 1, at);
+        if (length <= 0) break;
+        text[length] = 0;
+        char *line = strstr(text, "\nVmHWM:");
+        if (line && strstr(line, " kB")) peak = strtoull(line + 7, NULL, 10) * 1024;
+    }
+    if (fd >= 0) REAL(close)(fd);
+    return peak;
+}
+
+/* The images of the job's first process, one behind the other: each begins (end 0), and is left by an exec or an
+ * end.  An exec that nobody saw leaves the peak unknown. */
+void tap_first_image(int end) {
+    if (!tap_file || tap_silent || (u64)getpid() != LOAD(tap_file[HEADER_FIRST]) ||
+        (u64)getppid() != LOAD(tap_file[HEADER_REAPER]))
+        return;
+    u64 *state = &tap_file[HEADER_FIRST_IMAGE], *peak = &tap_file[HEADER_FIRST_PEAK_BYTES];
+    if (LOAD(*state) == IMAGE_UNKNOWN) return;
+    if (!end) {
+        STORE(*state, LOAD(*state) == IMAGE_RUNS ? IMAGE_UNKNOWN : IMAGE_RUNS);
+        return;
+    }
+    struct rusage children;
+    u64 own = own_peak(), most = 0;
+    if (own && !getrusage(RUSAGE_CHILDREN, &children)) most = (u64)children.ru_maxrss * 1024;
+    if (own > most) most = own;
+    if (most > LOAD(*peak)) STORE(*peak, most);
+    STORE(*state, own ? (u64)end : IMAGE_UNKNOWN);
+}
+
+#define EXEC(name, parameters, arguments) \
+    EXPORT int name parameters { \
+        tap_first_image(IMAGE_EXECS); \
+        return REAL(name) arguments; \
+    }
+EXEC(execv, (const char *p, char *const *a), (p, a))
+EXEC(execve, (const char *p, char *const *a, char *const *e), (p, a, e))
+EXEC(execvp, (const char *p, char *const *a), (p, a))
+EXEC(execvpe, (const char *p, char *const *a, char *const *e), (p, a, e))
+
 static pthread_once_t joined = PTHREAD_ONCE_INIT;
 
 static void join(void) {
@@ -69,6 +116,7 @@ EXPORT int mawl_counters_attach(const char *path) {
     ADD(mapped[HEADER_IMAGES], 1);
     tap_uncached = (int)mapped[HEADER_UNCACHED_CLASSES];
     tap_file = mapped;
+    tap_first_image(0);
     pthread_once(&joined, join);
     tap_thread_begins();
     return 0;

@@ -87,6 +87,15 @@ EXPORT int posix_fallocate64(int fd, off_t o, off_t n) { return posix_fallocate(
 EXPORT int ftruncate(int fd, off_t n) { WAIT(KIND_OPEN, fd, REAL(ftruncate)(fd, n)) }
 EXPORT int ftruncate64(int fd, off_t n) { return ftruncate(fd, n); }
 
+/* The kernel copies a pipe of 64 KiB at a time, so of one call no more than the first of them is scattered. */
+static void account_copy(int place, int kind, int fd, u64 offset, ssize_t result, u64 moved, u64 began) {
+    enum { PIPE_BYTES = 65536 };
+    int continues = IS_FILE(place) && tap_continues(fd, kind, offset, moved);
+    tap_account(place, kind, result, moved, continues, began);
+    if (continues || moved <= PIPE_BYTES) return;
+    __atomic_fetch_sub(&tap_sums(tap_shard(), kind, CLASS_OF(place))[SUM_SCATTERED_BYTES], moved - PIPE_BYTES, __ATOMIC_RELAXED);
+}
+
 /* Copies within the kernel: bytes are read from the one and written to the other, in the same time,
  * of which each gets half where waiting is shared out. */
 static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 began) {
@@ -95,8 +104,8 @@ static ssize_t copied(int in, u64 from, int out, u64 to, ssize_t result, u64 beg
     if (UNLIKELY(tap_is_uncached(read_place))) tap_uncache(read_place, KIND_READ, in, from, moved);
     if (UNLIKELY(tap_is_uncached(write_place)) && (kept_write = tap_uncache(write_place, KIND_WRITE, out, to, moved))) kept = kept_write, result = -1;
     u64 halfway = began ? began + (tap_now() - began) / 2 : 0;
-    tap_account(read_place, KIND_READ, result, moved, IS_FILE(read_place) && tap_continues(in, 0, from, moved), halfway);
-    tap_account(write_place, KIND_WRITE, result, moved, IS_FILE(write_place) && tap_continues(out, 1, to, moved), halfway);
+    account_copy(read_place, KIND_READ, in, from, result, moved, halfway);
+    account_copy(write_place, KIND_WRITE, out, to, result, moved, halfway);
     errno = kept;
     return result;
 }

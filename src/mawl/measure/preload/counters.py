@@ -30,7 +30,7 @@ from mawl.records.model.role_io import (
 from mawl.records.spec.program_options import Role
 
 MAGIC = 0x4F49_4C57_414D  # "MAWLIO"
-VERSION = 6
+VERSION = 7
 """Raise it with every change here or of what a word means: a library of another version stays inert."""
 
 SHARDS = 16
@@ -69,14 +69,21 @@ HEADER = (
     "first",
     *(f"first_waited_{role}_nanoseconds" for role in FILE_ROLES),
     "silenced",
+    "first_image",
+    "first_peak_bytes",
 )
-"""``first`` is the first process, ``first_waited_*`` how long its first thread waited inside calls, by role;
+"""``first`` is the first process, ``first_waited_*`` how long its first thread waited inside calls, by role,
+``first_image`` the state of its program (``IMAGES``), ``first_peak_bytes`` the peak of its programs that were
+left and of the children that it waited for;
 ``shards_used`` is a bit map; ``images`` are programs that took the library, ``forks`` their forks,
 ``threads`` those they made; ``run_delay_nanoseconds`` is of threads and processes that ended;
 ``silenced`` are images that entered a seccomp filter, after which the library makes no calls of its own;
 ``stdio_unseen`` are images whose C library is not the one whose tables the library knows;
 ``reaper`` is the process that accounts for the run delay of its own children's first threads;
 ``uncached_classes`` has a bit for each class whose files are kept out of the page cache."""
+
+IMAGES = ("none", "runs", "execs", "ended", "unknown")
+"""``execs``: the program is left for another one; ``unknown``: a program was left that nobody saw leave."""
 
 HEADER_BYTES = 16384
 ROLES_AT = 256
@@ -151,6 +158,7 @@ def c_header() -> str:
         ("KIND", KINDS, "KINDS"),
         ("SUM", SUMS, "SUMS"),
         ("HEADER", HEADER, "HEADERS"),
+        ("IMAGE", IMAGES, "IMAGES"),
     ):
         members = [f"{prefix}_{name.upper()}" for name in names]
         lines.append(f"enum {{ {', '.join(members)}, {count} }};")
@@ -277,6 +285,12 @@ class CounterFile:
         """Waiting of the first process's first thread inside calls, by role."""
         words = self._words[_FIRST_WAITED : _FIRST_WAITED + len(FILE_ROLES)].tolist()
         return {role: word / 1e9 for role, word in zip(FILE_ROLES, words, strict=True)}
+
+    @property
+    def first_peak_bytes(self) -> int | None:
+        """Peak resident size of the first process and of the children that it waited for, at its end."""
+        ended = self.header("first_image") == IMAGES.index("ended")
+        return self.header("first_peak_bytes") if ended else None
 
     @property
     def waited_seconds(self) -> dict[FileRole, float]:

@@ -24,6 +24,7 @@ typedef uint64_t u64;
 /* attach.c: the counter file of this job; NULL makes the library inert. */
 extern HIDDEN u64 *tap_file;
 HIDDEN int tap_place_of(const char *path);
+HIDDEN void tap_first_image(int end);
 
 /* A place is a class and, of a file in a role, the number of the volume that holds it. */
 #define PLACE(class_, volume) ((class_) | (volume) << 8)
@@ -135,6 +136,10 @@ static inline u64 *tap_volume(int shard, int volume, int kind) {
     X(FILE *, tmpfile, (void)) \
     X(FILE *, tmpfile64, (void)) \
     X(int, prctl, (int, ...)) \
+    X(int, execv, (const char *, char *const *)) \
+    X(int, execve, (const char *, char *const *, char *const *)) \
+    X(int, execvp, (const char *, char *const *)) \
+    X(int, execvpe, (const char *, char *const *, char *const *)) \
     X(pid_t, vfork, (void)) \
     X(int, clone, (int (*)(void *), void *, int, void *, ...)) \
     X(int, fcntl, (int, int, ...)) \

@@ -225,6 +225,7 @@ u64 tap_settled_run_delay(void) {
 void tap_process_ends(void) {
     if (!tap_file || ended || tap_silent || getpid() != owner) return;
     ended = 1;
+    tap_first_image(IMAGE_ENDED);
     tap_uncache_process_ends();
     ADD(tap_file[HEADER_RUN_DELAY_NANOSECONDS], tap_settled_run_delay());
 }

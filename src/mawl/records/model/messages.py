@@ -149,7 +149,9 @@ class Failed(msgspec.Struct, frozen=True, kw_only=True, tag="failed"):
 class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     """The job's process tree is gone; ``usage`` is the kernel's account of all of it.
 
-    ``os_memory_bytes`` in it is the largest process of the tree; ``memory_bytes`` is None.
+    ``os_memory_bytes`` in it is the largest process of the tree, what the launcher's copy held before an exec
+    included; ``memory_bytes`` is None.  ``orphan_memory_bytes`` is the largest of the processes that had lost
+    their parent (0: there were none).
     ``application_*`` and ``device_*`` come from /proc/self/io of the job's keeper around each reap.
     ``leftover_processes`` outlived the job's main process and were killed; they are in ``usage``.
     ``exit_code`` and ``signal`` are the main process's; with both None its keeper was killed, what
@@ -169,6 +171,7 @@ class Reaped(msgspec.Struct, frozen=True, kw_only=True, tag="reaped"):
     run_delay_seconds: float | None = None
     first_on_cpu_seconds: float | None = None
     first_run_delay_seconds: float | None = None
+    orphan_memory_bytes: int = 0
 
 
 ToLauncher = Start | Release | Stop

@@ -180,7 +180,8 @@ USAGE_METRICS: tuple[Metric, ...] = (
     ),
     bytes_metric(
         "os_memory_bytes",
-        "Peak resident size of one process; of a job the largest of its steps other than verify.",
+        "Peak resident size of one process; of a job the largest of its steps other than verify; of a "
+        "command without what mawl held before exec, and null where that hides the command's own.",
         f"{MEMORY}; {RUSAGE}",
     ),
     count_metric("page_faults", "Page faults that needed I/O (major).", RUSAGE),

@@ -61,6 +61,7 @@ class Keeper:
         self._ended_at = 0.0
         self._ended_monotonic = 0.0
         self._usage = Usage()
+        self._orphan_memory_bytes = 0
         self._run_delay: float | None = None
         self._first: tuple[float, float] | tuple[None, None] = (None, None)
         self._io = OwnIo()
@@ -103,6 +104,7 @@ class Keeper:
             run_delay_seconds=self._run_delay,
             first_on_cpu_seconds=self._first[0],
             first_run_delay_seconds=self._first[1],
+            orphan_memory_bytes=self._orphan_memory_bytes,
         )
 
     def _watch(self, wakeup: int) -> None:
@@ -141,9 +143,12 @@ class Keeper:
             before = self._io.read()
             _, status, usage = os.wait4(ended.si_pid, 0)
             after = self._io.read()
-            self._usage = total([self._usage, usage_of(usage, io_between(before, after))])
+            used = usage_of(usage, io_between(before, after))
+            self._usage = total([self._usage, used])
             if ended.si_pid == self._main:
                 self._main_status = status
+            else:
+                self._orphan_memory_bytes = max(self._orphan_memory_bytes, used.os_memory_bytes or 0)
 
     def _obey(self) -> bool:
         """Read what the launcher says; False at its end."""

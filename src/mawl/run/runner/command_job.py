@@ -26,7 +26,7 @@ from mawl.records.store.files import KEPT_LOG
 from mawl.records.volumes import choose
 from mawl.run.runner.counting import JobCount
 from mawl.run.runner.job import JobRun
-from mawl.run.runner.job_io import why_refused
+from mawl.run.runner.job_io import why_refused, with_own_peak
 from mawl.run.runner.sampling import Sampling
 
 CHECK_STEP = "check"
@@ -79,7 +79,11 @@ class CommandRun(JobRun):
             return self._record_of_both(message)
         count = sampling.roles.take(message.job)
         self._removed = self._removed_directory()
-        self._ended = message, count, sampling.last_run_delay_seconds(message.job)
+        self._ended = (
+            with_own_peak(message, self.started, count),
+            count,
+            sampling.last_run_delay_seconds(message.job),
+        )
         if not (may_check and self.command.check and self._assignment) or (
             self._outcome(message)[0] != "finished" or self.stopping is not None
         ):
@@ -102,6 +106,7 @@ class CommandRun(JobRun):
         assert self._ended is not None
         failed = self.failed
         if checked is not None:
+            checked = with_own_peak(checked, self._check_started, None)
             self.failed = None  # the command itself did not fail, or there would be no check
         made = self.record(*self._ended)
         self.failed = failed

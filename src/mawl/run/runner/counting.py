@@ -112,6 +112,7 @@ class JobCount(msgspec.Struct, frozen=True, kw_only=True):
     silenced: int
     entries: dict[int, Entry]
     fault: str | None = None
+    first_peak_bytes: int | None = None
     volumes: VolumeBytes | None = None
     """None where there are more directories than are told apart."""
 
@@ -271,6 +272,7 @@ def _job_count(file: CounterFile, entries: dict[int, Entry], told_apart: bool) -
         volumes=file.by_volume() if told_apart else None,
         run_delay_seconds=file.run_delay_seconds,
         first_waited_seconds=file.first_waited_seconds,
+        first_peak_bytes=file.first_peak_bytes,
         images=file.header("images"),
         io_uring_setups=file.header("io_uring_setups"),
         stdio_unseen=file.header("stdio_unseen"),

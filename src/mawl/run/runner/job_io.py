@@ -41,6 +41,15 @@ LOADED_BYTES = 2**13
 """What the kernel and the loader read to start a program, before it can count: 3 to 6 kB for small ones."""
 
 
+LAUNCHER_GROWTH_BYTES = 2**20
+"""What the launcher's copy may have grown between its last look at itself and the exec."""
+
+UNKNOWN_PEAK = (
+    "below the peak of mawl's process before exec, which the kernel's figure includes; the program did not "
+    "count its own (a static or killed program, for example)"
+)
+
+
 class JobIo(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of ``JobRecord`` that come from the counters."""
 
@@ -64,6 +73,21 @@ def run_delay_of(reaped: Reaped, count: JobCount | None, sampled_seconds: float)
         return max(reaped.run_delay_seconds, sampled_seconds)
     written = count.run_delay_seconds + reaped.run_delay_seconds
     return written if reaped.signal is None else max(written, sampled_seconds)
+
+
+def with_own_peak(reaped: Reaped, started: Started | None, count: JobCount | None) -> Reaped:
+    """The end of a command with the peak of its own programs; None where that is not known.
+
+    ``ru_maxrss`` keeps what a process held before exec, which of the first process is the launcher's copy: a
+    larger figure is the command's.  Else the first process's counters have it.
+    """
+    peak, used = reaped.usage.os_memory_bytes, None if started is None else started.used
+    launcher = None if used is None else used.os_memory_bytes
+    if peak is not None and launcher is not None and peak > launcher + LAUNCHER_GROWTH_BYTES:
+        return reaped
+    own = None if count is None else count.first_peak_bytes
+    own = None if own is None else max(own, reaped.orphan_memory_bytes)
+    return msgspec.structs.replace(reaped, usage=msgspec.structs.replace(reaped.usage, os_memory_bytes=own))
 
 
 def why_refused(exit_code: int | None, killed_by: int | None) -> str | None:

@@ -28,7 +28,7 @@ from mawl.records.spec.program_options import Options, Role
 from mawl.run.launch.client import Launcher
 from mawl.run.launch.job import EXIT_NOT_STARTED
 from mawl.run.runner.counting import MEASURE_PREFIX, Counting
-from mawl.run.runner.job_io import first_thread_of, own_io, run_delay_of
+from mawl.run.runner.job_io import first_thread_of, own_io, run_delay_of, with_own_peak
 
 COARSE_CLOCK_SECONDS = 0.05
 """Files carry the time of the kernel's last tick, which may be this much before the clock's."""
@@ -196,6 +196,9 @@ class _CommandWatch:
 
 
 def _record(command: Sequence[str], started: Started, reaped: Reaped, counting: Counting) -> JobRecord:
+    taken = counting.take(JOB)
+    count = None if taken is None else taken[0]
+    reaped = with_own_peak(reaped, started, count)
     startup = started.used or Usage()
     real = None
     if started.monotonic is not None and reaped.ended_monotonic is not None:
@@ -206,8 +209,6 @@ def _record(command: Sequence[str], started: Started, reaped: Reaped, counting: 
         os_memory_bytes=reaped.usage.os_memory_bytes,
         memory_bytes=reaped.usage.os_memory_bytes,
     )
-    taken = counting.take(JOB)
-    count = None if taken is None else taken[0]
     own = own_io(
         count,
         [],

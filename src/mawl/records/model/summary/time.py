@@ -34,6 +34,8 @@ from mawl.records.definitions import (
     words,
 )
 
+MAPPED = f"{WAITS}, Mapped files"
+
 
 class KnownJobs(msgspec.Struct, kw_only=True):
     """How many jobs have each figure."""
@@ -221,6 +223,29 @@ class TimeShares(msgspec.Struct, kw_only=True):
     unknown_ratio: Annotated[Number, share("Share of it of which mawl does not know what jobs did.", WAITS)]
 
 
+class MappedFiles(msgspec.Struct, kw_only=True):
+    """Mapped files of roles: waiting for their pages is in no role, but in other or unknown."""
+
+    jobs: Annotated[int, count("Jobs that count, and whose counted calls mapped files of roles.", MAPPED)]
+    roles: Annotated[list[str], listing("The roles of the files that jobs mapped.", MAPPED)]
+    page_faults: Annotated[
+        int,
+        count(
+            "Major page faults of jobs that mapped files of roles, also of programs and of swapped memory; a "
+            "fault on a page that is being read ahead waits, too, and is not major.",
+            MAPPED,
+        ),
+    ]
+    at_most_seconds: Annotated[
+        Number,
+        seconds(
+            "Real time of these jobs less their known CPU, run queue and I/O of roles: no more of it is "
+            "for mapped pages.",
+            MAPPED,
+        ),
+    ]
+
+
 class Wait(msgspec.Struct, kw_only=True):
     """Where the time of the jobs that count went."""
 
@@ -234,6 +259,10 @@ class Wait(msgspec.Struct, kw_only=True):
             "below 0: the most that jobs of one thread can have been blocked.",
             WAITS,
         ),
+    ]
+    mapped_files: Annotated[
+        MappedFiles | None,
+        block("How much waiting can be for mapped files.", MAPPED),
     ]
     shares: TimeShares
 
