@@ -151,9 +151,9 @@ def test_waiting_for_mapped_files_is_no_more_than_other_waiting_of_their_jobs() 
     some[1] = without(some[1:], io=some[1].io | maps)[0]
     summary = summary_of(facts(), some)
     found = summary["wait"]["mapped_files"]
-    assert (found["jobs"], found["roles"], found["at_most_seconds"]) == (1, ["data"], 1.5)
+    assert (found["jobs"], found["roles"], found["at_most_seconds"]) == (1, ["data"], 12.5)
     text = " ".join(" ".join(waits(as_summary(summary))).split())
-    assert "up to 1.50 s blocked elsewhere or not known may be for mapped files of data (in 1 job)" in text
+    assert "up to 12.5 s blocked elsewhere or not known may be for mapped files of data (in 1 job)" in text
     some[0] = without(some[:1], io=None)[0]
     assert summary_of(facts(), some)["wait"]["mapped_files"] == found
     unknown = summary_of(facts(), some[:1])

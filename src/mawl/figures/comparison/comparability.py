@@ -178,8 +178,8 @@ Severity = Literal["refused", "doubtful", "remark"]
 APART = "the runs of the two sides did not alternate, so drift would look like an effect"
 TAKE_TURNS = "run the sides in turns (A B B A): mawl run --ab A.toml B.toml does this on one machine"
 
-MOST_APART_RATIO = 1 / 8
-"""The mean places of two sides that alternate differ by at most this share of all runs: A B A B by one."""
+MOST_APART_RATIO = value_of("comparison.most_apart_ratio")
+"""A B A B differ by one."""
 
 NEVER_MET = "no figure of one says anything about the other"
 

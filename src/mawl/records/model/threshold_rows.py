@@ -153,6 +153,12 @@ COMPARISON: tuple[Threshold, ...] = (
         "A figure of the named role that changed by less is not quoted.",
     ),
     threshold(
+        "comparison.most_apart_ratio",
+        0.125,
+        "ratio",
+        "The mean places of the runs of two sides that alternate differ by at most this share of all runs.",
+    ),
+    threshold(
         "comparison.links.least_wider_ratio",
         1.05,
         "ratio",
