@@ -39,7 +39,7 @@ from mawl.reports.html.figures import (
 from mawl.reports.html.sections.verdict import keys
 from mawl.reports.html.templating import fill
 from mawl.reports.layout import Form, figure, format_count
-from mawl.reports.paragraphs import FORMS, WAIT_NAMES, memory_in_waits, range_of, standing
+from mawl.reports.paragraphs import FORMS, WAIT_NAMES, mapped_in_waits, memory_in_waits, range_of, standing
 from mawl.reports.run_tables.storage import active_devices
 
 MOST_DEVICES = 3
@@ -259,7 +259,8 @@ def spent(figures: ShownFigures) -> Markup:
         for (part, share), (name, colour) in zip(shares.items(), named, strict=True)
         if share is not None and (share or part != "unknown")
     ]
-    return fill("spent.html", parts=parts, contained=memory_in_waits(figures.summary))
+    contained = filter(None, (memory_in_waits(figures.summary), mapped_in_waits(figures.summary)))
+    return fill("spent.html", parts=parts, contained="; ".join(contained))
 
 
 BULLET_WIDTH = 100.0
