@@ -21,6 +21,7 @@ from mawl.base.units import format_instant
 from mawl.measure.machine import read_machine
 from tests import needs
 from tests.cli.conftest import Command
+from tests.fakes.second_comparison import compare
 from tools.ways_of_io import PAGE, WayRun, page, right, stored
 
 SOURCES = Path(__file__).parents[1] / "fakes" / "io_ways"
@@ -173,6 +174,8 @@ def test_the_verdict_is_right_or_withheld_with_its_reason(
         with open(path, "ab") as file:
             file.write(msgspec.json.encode(row) + b"\n")
     assert found["jobs"]["finished"] == FILES, found["failures"]
+    if way in IN_EVERY_RUN:
+        compare(found, tmp_path / "run", fewest=60)
     assert right(row), row
 
 

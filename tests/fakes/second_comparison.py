@@ -9,7 +9,7 @@ import pytest
 
 from tests.fakes.second_formula import Folder, course_of, figures
 from tests.fakes.second_host import host_figures
-from tests.fakes.second_limit import evidence, headroom
+from tests.fakes.second_limit import evidence, headroom, shares
 from tests.fakes.second_slowdown import slowdowns
 
 BUCKET_RATIO = 1 / 16
@@ -55,6 +55,8 @@ def compare(summary: Any, folder: Path, fewest: int = 120) -> None:
     """
     second, wrong = {**figures(folder), **host_figures(folder), **slowdowns(folder)}, {}
     tables = Folder(folder)
+    if summary["kind"] == "measured":
+        second |= shares(tables)
     if (limit := summary["limit"]) is not None and summary["kind"] == "measured":
         second |= headroom(tables, course_of(tables), limit)
         lines = [line["sentence"] for line in limit["evidence"]]

@@ -44,7 +44,7 @@ def _jobs(folder: Folder) -> Figures:
         "jobs.left_out.wrong_answer": sum(pair == ("finished", False) for pair in pairs),
         **{f"jobs.left_out.{name}": outcomes.count(word) for name, word in LEFT_OUT.items()},
         "time.system_cpu_seconds": folder.column("system_cpu_seconds").sum(),
-        "time.os_memory_bytes": numpy.nansum(folder.column("os_memory_bytes")),
+        "time.os_memory_bytes": folder.column("os_memory_bytes").sum(),
     }
 
 

@@ -37,6 +37,19 @@ def headroom(folder: Folder, course: Course, limit: Any) -> Figures:
     }
 
 
+def shares(folder: Folder) -> Figures:
+    """What the jobs that count did, as shares of their real time; what no job has is left out."""
+    names = ("on_cpu", "run_queue", "blocked_data", "blocked_work", "blocked_util", "blocked_other")
+    real = float(folder.column("real_time_seconds").sum())
+    columns = {name: folder.column(f"{name}_seconds") for name in names}
+    found = {
+        f"wait.shares.{name.removeprefix('blocked_')}_ratio": float(numpy.nansum(column)) / real
+        for name, column in columns.items()
+        if not numpy.isnan(column).all()
+    }
+    return found | {"wait.shares.unknown_ratio": max(1.0 - sum(found.values()), 0.0)}
+
+
 def _used(folder: Folder, course: Course, volume: Any, phase: Column) -> list[float]:
     """Shares of the one device of a volume that are used: of its caps, and of its time where it lacks one."""
     (device,) = volume["devices"]
