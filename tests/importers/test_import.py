@@ -15,6 +15,7 @@ from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.import_files import Imported, ImportRequest, import_files
 from mawl.importers.sas_jobs import program_of
 from mawl.records.model.records import StepNotes, TableNote
+from mawl.records.model.summary.time import TimeShares
 from mawl.records.store import Run, open_run
 from tests.fakes.views import plain
 from tests.importers.layout import BANNER
@@ -146,7 +147,7 @@ def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(t
         "run_queue_seconds": None,
         "blocked_seconds": dict.fromkeys(("data", "work", "util", "other")),
         "mapped_files": None,
-        "known": None,
+        "shares": dict.fromkeys(TimeShares.__struct_fields__) | {"on_cpu_ratio": 0.5, "unknown_ratio": 0.5},
     }
     assert summary["missing"]["wait.run_queue_seconds"].startswith("a SAS log does not say")
 

@@ -79,7 +79,7 @@ def changed(found: dict[str, float]) -> dict[str, float]:
 def test_no_program_changed_its_share_of_the_cpu_time_without_being_provisional(place: Path) -> None:
     """Of several runs the least counts: what else uses caches and memory only ever adds.
 
-    Two that copied 200 MB to and fro made the share of `random_access` 1.22 times as large.
+    Two that copied 200 MB back and forth made the share of `random_access` 1.22 times as large.
     """
     least: dict[str, float] = {}
     for number in range(ATTEMPTS):
