@@ -23,6 +23,7 @@ MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 DIRECTIONS = ("read", "write", "total")
 FIGURES = ("peak", "initial", "sustained", "lowest", "active_mean")
 NO_SAMPLES = "no samples cover a window of the run"
+NO_TIMES = "no job has both a start and an end"
 
 Flow = dict[str, Rates]
 """Bytes per second of each window, by direction."""
@@ -153,7 +154,7 @@ def side_in_time(
     """The window figures of one side (``io.application`` or ``io.device``) of a summary."""
     if windows is None or samples is None:
         found: dict[str, Flow] = {figure: {} for figure in FIGURES}
-        reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else "no job has both a start and an end")
+        reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else NO_TIMES)
     else:
         found, reasons = _found(counters, jobs, windows, samples)
         if counters.reason is not None:
@@ -162,10 +163,13 @@ def side_in_time(
         missing[f"{path}.window_seconds"] = reasons["peak"]
     by_figure = {name: _rates(name, found[name], f"{path}.{name}", reasons, missing) for name in FIGURES}
     sustained = by_figure["sustained"].total_bytes_per_second
-    name = f"{path}.sustained_bytes_per_second_per_core"
+    cores, why = cores_of(facts)
+    if sustained is None or cores is None:
+        why = missing[f"{path}.sustained.total_bytes_per_second"] if sustained is None else why
+        missing[f"{path}.sustained_bytes_per_second_per_core"] = why
     return SideInTime(
         **by_figure,
-        sustained_bytes_per_second_per_core=per_core(sustained, facts, name, missing, counters.reason),
+        sustained_bytes_per_second_per_core=sustained / cores if sustained is not None and cores else None,
         window_seconds=windows.seconds if windows else None,
         windows_source=counters.source,
     )
@@ -177,8 +181,12 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     A CPU quota of so many logical CPUs is that part of the machine's cores.
     """
     bases = {node.core_basis for node in facts.nodes}
-    if len(bases) != 1 or None in bases:
-        return None, "the nodes' cores are not known in one basis"
+    if not bases:
+        return None, "the run names no node"
+    if None in bases:
+        return None, "the cores of a node are not known"
+    if len(bases) > 1:
+        return None, "the nodes count cores in different units (core_basis)"
     total = 0.0
     for node in facts.machines():
         if node.cores is None:
@@ -192,17 +200,7 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
             total += node.cores * granted / node.logical_cpus
         else:
             return None, "the jobs were held to some processors, whose physical cores are not known"
-    return total or None, "the run names no node"
-
-
-def per_core(
-    value: float | None, facts: RunFacts, path: str, missing: Missing, why: str | None = None
-) -> float | None:
-    cores, reason = cores_of(facts)
-    if value is None or cores is None:
-        missing[path] = reason if value is not None else why or NO_SAMPLES
-        return None
-    return value / cores
+    return total or None, "the cores of a node are not known"
 
 
 def _found(

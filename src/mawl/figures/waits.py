@@ -18,11 +18,12 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from mawl.figures.missing import Missing, sum_of
+from mawl.figures.missing import NO_JOB_COUNTS, NOT_IN_FILES, Missing, sum_of
 from mawl.figures.series import Floats
 from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES, JobRecord
 from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
+from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.time import Blocked, MappedFiles, TimeShares, Wait
 from mawl.records.spec.program_options import ROLES
 
@@ -178,10 +179,12 @@ def _bounds(own: float, least: float, most: float, asleep: float) -> tuple[float
     return own + min(least, asleep), own + min(most, asleep)
 
 
-def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
+def wait_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
     """Sums over the jobs that count, and what they did as shares of their real time; None for a sum that one
     of them lacks, and for all where no job has any (a run of an older mawl)."""
     if all(job.waits == Waits() for job in jobs):
+        if not jobs or facts.kind == "imported":
+            missing["wait"] = NOT_IN_FILES if jobs else NO_JOB_COUNTS
         return None
     most = blocked_at_most(jobs, missing)
     too_long = sum_of_threads(jobs)
@@ -299,7 +302,7 @@ def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None
     for job in jobs:
         used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
         if used is None or lasted is None:
-            missing["wait.blocked_at_most_seconds"] = "a job that counts lacks its real or its CPU time"
+            missing["wait.blocked_at_most_seconds"] = _lacks(job)
             return None
         total += max(lasted - used - (job.waits.run_queue_seconds or 0.0), 0.0)
     return total
@@ -316,14 +319,21 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
     for job in jobs:
         used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
         if used is None or lasted is None or queued is None:
-            missing[path] = "the time that jobs waited for a CPU was not measured"
+            missing[path] = _lacks(job)
             return None
         cpu, real = cpu + used, real + lasted - queued
     if real <= 0.0:
-        missing[path] = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        why = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        missing[path] = why if jobs else NO_JOB_COUNTS
         return None
     return cpu / real
 
 
+def _lacks(job: JobRecord) -> str:
+    used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
+    name = "CPU time" if used is None else "real time" if lasted is None else "time in the run queue"
+    return f"{job.job} has no {name}"
+
+
 def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
-    return sum_of([getattr(job.waits, field) for job in jobs], path, missing)
+    return sum_of(jobs, [getattr(job.waits, field) for job in jobs], path, missing)
