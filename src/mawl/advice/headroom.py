@@ -176,9 +176,9 @@ def _memory(reading: RunView, *, with_cache: bool) -> tuple[float | None, str]:
     }[limited, with_cache]
     known = [value for value in gauges(samples, name, windows.active_edges) if value is not None]
     cache = "with" if with_cache else "without"
-    if not known and not limited:
-        return None, "no sample says how much memory of the machine was free"
     if not limited or limit is None:
+        if not known:
+            return None, "no sample says how much memory of the machine was free"
         words = f"{format_memory(whole)} of the machine" + (", page cache not free" if with_cache else "")
         return min(known) / whole, words
     if not known:

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from mawl.figures.missing import Missing, ratio, total
+from mawl.figures.missing import NO_TIMES, Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
-from mawl.figures.throughput import (
-    APPLICATION,
-    NO_TIMES,
-    Counters,
-    fuse_roles,
-    role_places,
-    side_in_time,
-)
+from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, role_places, side_in_time
 from mawl.figures.window_states import peak_latencies
 from mawl.figures.windows import added
 from mawl.records.model.node import DirtyPages
@@ -232,10 +225,8 @@ def _written(
     groups = [one.group_written_bytes for one in facts.dirty.values()]
     if groups and None not in groups:
         return sum(one or 0 for one in groups), GROUP
-    own: Missing = {}
-    charged = total(jobs, "charged_written_bytes", path, own)
-    cancelled = total(jobs, "cancelled_written_bytes", path, own)
-    missing |= own
+    charged = total(jobs, "charged_written_bytes", path, missing)
+    cancelled = total(jobs, "cancelled_written_bytes", path, missing)
     if charged is None or cancelled is None:
         return None, SMALLER
     return _reached(facts, charged - cancelled, at_devices, missing), SMALLER

@@ -11,10 +11,9 @@ from typing import Any
 import msgspec
 
 from mawl.figures.imported import why_not_one_run
-from mawl.figures.missing import NO_JOB_COUNTS, Missing, counted, ratio, total
+from mawl.figures.missing import NO_JOB_COUNTS, NO_TIMES, Missing, counted, ratio, total
 from mawl.figures.sessions import Timeline
 from mawl.figures.threads import adjusted_cpu_block
-from mawl.figures.throughput import NO_TIMES
 from mawl.figures.waits import without_run_queue
 from mawl.records.model.fields import ANY, Path, places
 from mawl.records.model.records import JobRecord, Usage
@@ -40,8 +39,6 @@ CPU_FIELDS = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 SUMMED = (*("real_time_seconds", "cpu_seconds", "user_cpu_seconds", "system_cpu_seconds"),
           *("memory_bytes", "os_memory_bytes"))  # fmt: skip
 """Figures of which the sums over the jobs stand in the block ``time``."""
-PARTS_OF_CPU = {"jobs": "usage", "startup": "startup", "verify": "verify", "total": "total"}
-"""Fields of a job's record by the part of ``cpu_account``."""
 UNKNOWN_PEAK = (
     "below the peak of mawl's process before exec, which the kernel's figure includes; the program did not "
     "count its own (a static or killed program, for example)"
@@ -55,9 +52,9 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
     missing["jobs.mean_concurrent"] = "the jobs took no time"
     why = line.at_once_unknown if line else NO_TIMES
     if why is not None:
-        missing.update(
-            {f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
-        )
+        missing |= {
+            f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")
+        }
     if line is not None and (apart := why_not_one_run(line)) is not None:
         missing["jobs.mean_concurrent"] = apart
     return Jobs(
@@ -94,9 +91,9 @@ def time_block(
 ) -> Time:
     """Phases of the run, and the papers' sums over the jobs that count (memory is summed, too)."""
     if line is None:
-        missing.update(
-            {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
-        )
+        missing |= {
+            f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")
+        }
     apart = why_not_one_run(line) if line else None
     if line is not None and (why := apart or line.tail_unknown) is not None:
         missing |= {f"time.{name}": why for name in ("active_seconds", "tail_seconds")}
@@ -143,10 +140,8 @@ def cpu_real_block(time: Time, jobs: Sequence[JobRecord], missing: Missing) -> C
     ]
     ratios = [used / lasted for used, lasted in times if lasted]
     if not ratios:
-        missing |= {
-            f"cpu_real_ratio.{name}": "no job that counts has both times"
-            for name in ("mean", "range", "known.of_sums")
-        }
+        why = "no job that counts has both times"
+        missing |= {f"cpu_real_ratio.{name}": why for name in ("mean", "range", "known.of_sums")}
     if len(ratios) < 2:
         missing["cpu_real_ratio.stddev"] = "fewer than two jobs that count have both times"
     parts = ("time.cpu_seconds", "time.real_time_seconds")
@@ -227,7 +222,8 @@ def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missi
             {f"cpu_account.total.{field}": reason for field in CPU_FIELDS}
             | {f"cpu_account.launcher.{field}": "the launcher left no account" for field in CPU_FIELDS}
         )
-    every = {name: [getattr(job, part) for job in jobs] for name, part in PARTS_OF_CPU.items()}
+    fields = {"jobs": "usage", "startup": "startup", "verify": "verify", "total": "total"}
+    every = {name: [getattr(job, field) for job in jobs] for name, field in fields.items()}
     for (name, usages), field in product(every.items(), CPU_FIELDS):
         whole = [usage for usage in usages if usage.cpu_seconds is not None]
         if name != "total" and not whole:

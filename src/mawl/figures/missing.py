@@ -19,6 +19,7 @@ def counted(jobs: Iterable[JobRecord]) -> list[JobRecord]:
     return [job for job in jobs if job.outcome == "finished" and job.verified is not False]
 
 
+NO_TIMES = "no job has both a start and an end"
 NO_JOB_COUNTS = "no job finished with a right answer"
 NOT_IN_FILES = "imported files do not contain it"
 

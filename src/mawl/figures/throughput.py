@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from mawl.figures.layers import DeviceLayer
-from mawl.figures.missing import Missing
+from mawl.figures.missing import NO_TIMES, Missing
 from mawl.figures.recordings import disks
 from mawl.figures.series import RunSamples
 from mawl.figures.windows import Rates, Windows, added, fills, initial_edges, rates
@@ -23,7 +23,6 @@ MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
 DIRECTIONS = ("read", "write", "total")
 FIGURES = ("peak", "initial", "sustained", "lowest", "active_mean")
 NO_SAMPLES = "no samples cover a window of the run"
-NO_TIMES = "no job has both a start and an end"
 
 Flow = dict[str, Rates]
 """Bytes per second of each window, by direction."""
@@ -164,9 +163,8 @@ def side_in_time(
     by_figure = {name: _rates(name, found[name], f"{path}.{name}", reasons, missing) for name in FIGURES}
     sustained = by_figure["sustained"].total_bytes_per_second
     cores, why = cores_of(facts)
-    if sustained is None or cores is None:
-        why = missing[f"{path}.sustained.total_bytes_per_second"] if sustained is None else why
-        missing[f"{path}.sustained_bytes_per_second_per_core"] = why
+    why = missing[f"{path}.sustained.total_bytes_per_second"] if sustained is None else why
+    missing[f"{path}.sustained_bytes_per_second_per_core"] = why
     return SideInTime(
         **by_figure,
         sustained_bytes_per_second_per_core=sustained / cores if sustained is not None and cores else None,

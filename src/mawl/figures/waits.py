@@ -186,28 +186,25 @@ def wait_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> 
         if not jobs or facts.kind == "imported":
             missing["wait"] = NOT_IN_FILES if jobs else NO_JOB_COUNTS
         return None
-    most = blocked_at_most(jobs, missing)
-    too_long = sum_of_threads(jobs)
-    if too_long is not None:
-        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
-        missing |= {f"wait.{path}": too_long for path in paths}
-        return Wait(
-            on_cpu_seconds=None,
-            run_queue_seconds=None,
-            blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
-            blocked_at_most_seconds=most,
-            mapped_files=_mapped_files(jobs, missing),
-            shares=shares_of(jobs, missing),
-        )
     found = Wait(
         on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
-        blocked_seconds=_blocked(jobs, missing),
-        blocked_at_most_seconds=most,
+        blocked_seconds=Blocked(
+            **{
+                role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
+                for role in FILE_ROLES
+            }
+        ),
+        blocked_at_most_seconds=blocked_at_most(jobs, missing),
         mapped_files=_mapped_files(jobs, missing),
         shares=shares_of(jobs, missing),
     )
-    if unseen := [job for job in jobs if is_unseen(job)]:
+    if too_long := sum_of_threads(jobs):
+        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
+        missing |= {f"wait.{path}": too_long for path in paths}
+        found.on_cpu_seconds = found.run_queue_seconds = None
+        found.blocked_seconds = Blocked(**dict.fromkeys(FILE_ROLES))
+    elif unseen := [job for job in jobs if is_unseen(job)]:
         why = f"{NOT_SEEN} {len(unseen)} of the {len(jobs)} jobs that count: {unseen[0].io_remark}"
         missing |= {path: why for path in missing if path.startswith("wait.blocked_seconds.")}
     return found
@@ -278,15 +275,6 @@ def sum_of_threads(jobs: Sequence[JobRecord]) -> str | None:
 
 def _states(job: JobRecord) -> list[float | None]:
     return [getattr(job.waits, name) for name in WAIT_FIELDS]
-
-
-def _blocked(jobs: Sequence[JobRecord], missing: Missing) -> Blocked:
-    return Blocked(
-        **{
-            role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
-            for role in FILE_ROLES
-        }
-    )
 
 
 def of_threads(job: JobRecord) -> bool:

@@ -15,10 +15,11 @@ import numpy as np
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.base.units import format_percent
 from mawl.figures.host_parts import CPU_KINDS, whole_seconds
+from mawl.figures.missing import NO_TIMES
 from mawl.figures.network import IN_USE_RATIO
 from mawl.figures.recordings import NO_JOBS, disks
 from mawl.figures.threads import is_aix
-from mawl.figures.throughput import NO_TIMES, role_places, why_no_devices
+from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.window_states import Moment
 from mawl.figures.windows import rates
@@ -74,7 +75,7 @@ def why_limit_unknown(reading: RunView) -> str | None:
     if not reading.jobs:
         return f"{NO_JOBS}; import the logs of the jobs, too"
     if reading.line is not None and not reading.line.active_seconds:
-        return "the jobs took no time"
+        return "the run has no active phase"
     if reading.line is not None and reading.line.periods:
         return (
             "the files cover several periods; run mawl import on the logs of one with a recording of its "

@@ -95,14 +95,14 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         no_device = no_role if role is None else _why_no_device(reading, role)
         peaks = device_peaks(reading, device) if device else {}
     no_peak = no_device if device is None else f"no window has samples of {device}"
-    unknown = "storage" not in (verdict, *(name for name, loss in losses.items() if loss is not None))
-    nothing = f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time"
     missing |= {
         "limit.role": no_role,
         "limit.device": no_device,
         **{f"limit.{name}_bytes_per_second": no_peak for name in PEAKS},
-        "limit.second": missing["limit.losses.storage"] if unknown else nothing,
+        "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
     }
+    if losses["storage"] is None and verdict != "storage":
+        missing["limit.second"] = missing["limit.losses.storage"]
     return Limit(
         verdict=verdict,
         role=role,
