@@ -141,12 +141,13 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[Evidenc
 
 def why_undecided(reading: RunView, windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     """Why too little of the run is named, and what to do about it."""
+    samples, unrecorded = reading.samples, all(one.full is None for one in windows)
+    known = samples and any("host.cpu_idle_seconds" in samples.names(node) for node in samples.nodes)
+    if not windows or (known and unrecorded):
+        return "the recordings cover none of the active phase; record the host throughout"
     if all(one.waited is None for one in windows):
         return "the logs lack the CPU times of the jobs; import logs with FULLSTIMER"
-    if all(one.full is None for one in windows):
-        samples = reading.samples
-        if samples and any("host.cpu_idle_seconds" in samples.names(node) for node in samples.nodes):
-            return "the recordings cover none of the active phase; record the host throughout"
+    if unrecorded:
         return "the recordings contain no processor time; add sar -u, mpstat or nmon of the same time"
     figures = "; ".join(line.sentence for line in evidence_of(windows, ""))
     return (

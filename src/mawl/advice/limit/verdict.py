@@ -203,7 +203,6 @@ def _caps_reached_in(moment: Moment, reading: RunView) -> frozenset[Role]:
 
 
 def _roles_at_cap(reading: RunView, limited: Sequence[Moment]) -> list[Role]:
-    """The roles that reached a cap in these windows."""
     return sorted(frozenset[Role]().union(*(_caps_reached_in(moment, reading) for moment in limited)))
 
 
