@@ -124,6 +124,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "no device": {"rates": WORK, "volumes": volumes(devices=[])},
     "unsampled device": {"rates": WORK, "volumes": volumes(devices=["sdz"], layers=["sdz"])},
     "memory": {"rates": WORK, "volumes": volumes(devices=[], file_system="tmpfs")},
+    "memory without samples": {"samples": False, "volumes": volumes(devices=[], file_system="tmpfs")},
     "network": {"volumes": volumes(devices=[], network=True, file_system="nfs4")},
     "FUSE": {"volumes": volumes(file_system="fuse.sshfs")},
     "roles at caps": {"rates": SLEPT, "of": UNSEEN, "volumes": volumes(caps=[AT_CAP])},

@@ -75,11 +75,11 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     Of imported recordings without roles they are all block devices, each byte once.  What the kernel
     charges to the jobs' processes is never taken for them: a page written counts there when it becomes dirty.
     """
-    if samples is None:
-        return unknown_counters("the run holds no samples of the host")
     imported = facts.kind == "imported" and not facts.volumes
     if not imported and (why := why_no_devices(facts)) is not None:
         return unknown_counters(why)
+    if samples is None:
+        return unknown_counters("the run holds no samples of the host")
     layer = (
         disks(samples)
         if imported
