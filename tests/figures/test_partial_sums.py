@@ -40,10 +40,12 @@ def test_user_and_system_of_some_jobs_are_no_sum_beside_the_time_of_all() -> Non
 def test_a_job_without_real_time_is_counted_out_loud() -> None:
     found = with_one(real_time_seconds=None)
     assert found["time"]["real_time_seconds"] is None
-    assert found["missing"]["time.real_time_seconds"] == "1 of the 4 jobs that count has no such figure"
+    assert (
+        found["missing"]["time.real_time_seconds"] == "1 of the 4 jobs that count has no such figure (s1-1)"
+    )
     assert "1 of the 4 jobs" in found["missing"]["cpu_real_ratio.of_sums"]
     text = " ".join(" ".join(lacking(as_summary(found))).split())
-    assert "not of all jobs, real time: 1 of the 4 jobs that count has no such figure" in text
+    assert "not of all jobs, real time: 1 of the 4 jobs that count has no such figure (s1-1)" in text
 
 
 def test_the_sum_of_the_jobs_that_have_it_is_given_with_their_number() -> None:
@@ -100,7 +102,7 @@ def test_waits_of_some_jobs_are_given_with_how_many_they_are() -> None:
     found = waiting(WHOLE, WHOLE, WHOLE, Waits())
     block = found["wait"]
     assert block["on_cpu_seconds"] is None and set(block["blocked_seconds"].values()) == {None}
-    assert found["missing"]["wait.on_cpu_seconds"] == "1 of the 4 jobs that count has no such figure"
+    assert found["missing"]["wait.on_cpu_seconds"] == "1 of the 4 jobs that count has no such figure (s4-1)"
     line = " ".join(" ".join(waits(as_summary(found))).split())
     assert line.startswith("waits on CPU 15.0 s (19%)") and "blocked in data 30.0 s (38%)" in line
     assert "not known 20.0 s (25%)" in line

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.figures.job_sums import NOT_MEASURED, generalised, nulls
+from mawl.figures.job_sums import NOT_RECORDED, generalised, nulls
 from mawl.figures.view import StoredView
 from mawl.records.model.node import StorageRun
 from mawl.records.model.records import Usage
@@ -216,7 +216,7 @@ def test_a_partly_missing_figure_is_no_sum() -> None:
     some[0] = msgspec.structs.replace(some[0], usage=usage)
     summary = summary_of(facts(), some)
     assert summary["time"]["memory_bytes"] is None
-    assert summary["missing"]["time.memory_bytes"] == "1 of the 5 jobs that count has no such figure"
+    assert summary["missing"]["time.memory_bytes"] == "1 of the 5 jobs that count has no such figure (s1-1)"
     assert summary["time"]["os_memory_bytes"] is not None
 
 
@@ -237,7 +237,7 @@ def test_every_null_has_a_reason(case: str) -> None:
     assert found == set(missing)
     assert all(missing.values())
     if case == "good":
-        assert NOT_MEASURED not in missing.values()
+        assert NOT_RECORDED not in missing.values()
 
 
 def test_the_run_s_own_reason_comes_first() -> None:

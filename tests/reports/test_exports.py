@@ -46,10 +46,13 @@ def test_a_virtual_machine_says_what_its_cores_are() -> None:
     assert "megabytes/second per vCPU" in report(facts().nodes)
 
 
-@pytest.mark.parametrize("nodes", [[NodeFacts(name="a")], []])
-def test_without_cores_there_is_a_reason_and_no_rate(nodes: list[NodeFacts]) -> None:
+@pytest.mark.parametrize(
+    ("nodes", "why"),
+    [([NodeFacts(name="a")], "the cores of a node are not known"), ([], "the run names no node")],
+)
+def test_without_cores_there_is_a_reason_and_no_rate(nodes: list[NodeFacts], why: str) -> None:
     text = report(nodes)
-    assert "throughput rate" not in text and "not known: the nodes' cores are not known" in text
+    assert "throughput rate" not in text and f"not known: {why}" in text
 
 
 def test_without_samples_there_is_a_reason_and_no_rate() -> None:

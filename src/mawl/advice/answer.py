@@ -17,10 +17,10 @@ from mawl.advice.next_step import Lack, next_step
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
 from mawl.figures.io import REACHES_STORAGE_RATIO
-from mawl.figures.missing import Missing
+from mawl.figures.missing import NO_JOB_COUNTS, Missing
 from mawl.figures.open_jobs import CUT, bad_sentence, failed
 from mawl.figures.recordings import NO_JOBS
-from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums
+from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.figures.statistics import quantile
 from mawl.figures.view import RunView
 from mawl.importers.formats.text import one_line
@@ -37,8 +37,7 @@ from mawl.records.model.summary.judgement import (
 )
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import count_of, value_of
-from mawl.records.spec.program_options import ROLES, Options, Role
-from mawl.records.spec.run_spec import DEFAULT_SEED
+from mawl.records.spec.program_options import ROLES, Role
 
 LEAST_DIRECTION_RATIO = value_of("answer.least_direction_ratio")
 LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
@@ -50,6 +49,8 @@ FEWEST_RUNS = count_of("qualification.fewest_runs")
 IMPORTED = "imported files have no reference times, because other programs ran"
 SIMULATED = "the simulated run has no reference times, because the run it began with has none"
 ONLY_TIMES = "the run only times programs alone (mawl run --solo)"
+NOT_STORAGE = "the largest cost is not one of storage"
+ALIKE = "neither reads nor writes took the jobs twice as long as the other"
 OF_OLD = "the run is of format {version}, before reference times: its answer was of the old definition"
 
 
@@ -223,42 +224,25 @@ def preliminary_scale(facts: RunFacts) -> str | None:
     return None
 
 
-def reference_block(facts: RunFacts, sums: JobSums, missing: Missing) -> AnswerReference:
+def reference_block(reading: RunView, sums: JobSums, missing: Missing) -> AnswerReference:
     """``answer.reference``: which reference times W is measured by."""
-    found = facts.reference
+    facts, found = reading.facts, reading.facts.reference
+    version, file = (None, None) if found is None else (found.version, found.file)
+    why, _ = _why_no_slowdown(reading, sums)
     missing |= {
-        "answer.reference.version": "the reference times are of a file, or there are none",
-        "answer.reference.file": "the reference times are mawl's own, or there are none",
-        "answer.reference.covered_ratio": "no job has a real time",
-        "answer.reference.seconds": "no job has a reference time",
+        "answer.reference.version": why if file is None else "the reference times are of a file",
+        "answer.reference.file": why if version is None else "the reference times are mawl's own",
+        "answer.reference.covered_ratio": _why_no_time(reading),
+        "answer.reference.seconds": why,
     }
     return AnswerReference(
-        version=None if found is None else found.version,
-        file=None if found is None else found.file,
+        version=version,
+        file=file,
         seconds=sums.reference or None,
         covered_ratio=sums.covered / sums.real if sums.real else None,
         provisional=[] if found is None else found.provisional,
         outside=outside_of(facts),
     )
-
-
-def outside_of(facts: RunFacts) -> list[str]:
-    """What sets a run apart from those it may be ranked with: its own reference times, seed, options."""
-    found = other_options(facts)
-    if facts.workload.seed not in (None, DEFAULT_SEED):
-        found = [f"seed {facts.workload.seed}", *found]
-    if facts.reference_file:
-        found = [f"reference times of {facts.reference_file}", *found]
-    return found
-
-
-def other_options(facts: RunFacts) -> list[str]:
-    """The options of programs that are not the default, which the reference times are of."""
-    used = facts.workload.options
-    if used is None:
-        return []
-    usual = msgspec.structs.asdict(Options())
-    return [f"{name} {value}" for name, value in msgspec.structs.asdict(used).items() if value != usual[name]]
 
 
 def largest_cost(
@@ -369,7 +353,7 @@ def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
         bound=bound,
         failed=jobs_failed,
         stopped=stopped,
-        unknown=_why_no_slowdown(facts, sums),
+        unknown=_why_no_slowdown(reading, sums),
         raised=raised_by(reading, parts),
         lowered=lowered_by(summary),
     )
@@ -379,7 +363,7 @@ def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
         lack = "imported"  # some jobs may have failed; the logs of the others are a load all the same
     cost = None if parts is None else largest_cost(parts, [summary], facts)
     elapsed = summary.time.elapsed_seconds
-    _reasons_of_missing(evidence, decision, sums, missing)
+    _reasons_of_missing(reading, decision, sums, cost, missing)
     why = _why_preliminary(summary, facts)
     settled = decision.answer != "not known" and jobs_failed is None
     return Answer(
@@ -392,7 +376,7 @@ def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
         bound=bound,
         parts=Parts(**(dict.fromkeys(Parts.__struct_fields__) if parts is None else parts)),
         largest_cost=cost,
-        reference=reference_block(facts, sums, missing),
+        reference=reference_block(reading, sums, missing),
         delivered_cores=sums.reference / elapsed if sums.slowdown is not None and elapsed else None,
         reason=decision.reason,
         reasons=_sentences(reading, evidence, decision, cost, why if settled else []),
@@ -437,7 +421,8 @@ def _why_preliminary(summary: Summary, facts: RunFacts) -> list[str]:
     ]
 
 
-def _why_no_slowdown(facts: RunFacts, sums: JobSums) -> tuple[str, Lack]:
+def _why_no_slowdown(reading: RunView, sums: JobSums) -> tuple[str, Lack]:
+    facts = reading.facts
     if facts.kind == "imported":
         return IMPORTED, "imported"
     if facts.reference is None and facts.kind == "simulated":
@@ -447,12 +432,16 @@ def _why_no_slowdown(facts: RunFacts, sums: JobSums) -> tuple[str, Lack]:
     if facts.reference.version is None and facts.reference.file is None:
         return ONLY_TIMES, ""
     if not sums.real:
-        return "no job finished with a right answer", "stopped"
+        return _why_no_time(reading), "stopped"
     return (
         f"reference times are known for {format_percent(sums.covered / sums.real)} of the real time of "
         f"the jobs ({format_percent(LEAST_COVERED_RATIO)} required)",
         "reference",
     )
+
+
+def _why_no_time(reading: RunView) -> str:
+    return "no job that counts has a real time" if reading.counted else NO_JOB_COUNTS
 
 
 def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
@@ -479,22 +468,31 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
 
 
 def _reasons_of_missing(
-    evidence: AnswerEvidence, decision: Decision, sums: JobSums, missing: Missing
+    reading: RunView, decision: Decision, sums: JobSums, cost: LargestCost | None, missing: Missing
 ) -> None:
-    unknown = (evidence.unknown or ("", ""))[0]
-    waits = (
-        unknown
-        if sums.slowdown is None
-        else "the waits of more than a twentieth of the real time are not known"
-    )
-    missing |= {f"answer.{name}": unknown for name in ("slowdown", "low", "high", "delivered_cores")}
+    unknown, _ = _why_no_slowdown(reading, sums)
+    waits, cores = unknown, unknown
+    if sums.slowdown is not None:
+        waits = "the waits of more than a twentieth of the real time are not known"
+        cores = reading.summary.missing.get("time.elapsed_seconds", "")
+    missing |= {f"answer.{name}": unknown for name in ("slowdown", "low", "high")}
     missing |= {f"answer.parts.{name}": waits for name in Parts.__struct_fields__}
+    settled = decision.answer != "not known"
     missing |= {
+        "answer.delivered_cores": cores,
         "answer.largest_cost": waits if sums.slowdown_parts is None else "no part of W can be taken away",
-        "answer.largest_cost.direction": "it is no role, or reads and writes cost alike",
-        "answer.largest_cost.place": "it is no role, or the role has several directories",
-        "answer.carried": decision.reason or "nothing to explain",
+        "answer.carried": decision.reason or "",
         "answer.reason": "nothing to explain",
-        "answer.preliminary": "there is no answer, or a failed job gave it",
-        "answer.next_step": "no answer lacks anything that another run would give",
+        "answer.preliminary": "a failed job gave the answer" if settled else "there is no answer",
+        "answer.next_step": "the answer is known" if settled else ONLY_TIMES,
     }
+    if cost is not None and cost.part not in ROLES:
+        missing |= {f"answer.largest_cost.{name}": NOT_STORAGE for name in ("direction", "place")}
+    elif cost is not None:
+        uncounted = reading.summary.missing.get("io.by_role")
+        placed = any(volume.role == cost.part for volume in reading.facts.volumes)
+        no_place = f"the run does not say where {cost.part} is"
+        missing |= {
+            "answer.largest_cost.direction": ALIKE if reading.summary.io.by_role else uncounted or "",
+            "answer.largest_cost.place": f"{cost.part} has several directories" if placed else no_place,
+        }

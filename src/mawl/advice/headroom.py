@@ -13,14 +13,14 @@ from mawl.figures.host_parts import CPU_KINDS, busy_seconds, whole_seconds
 from mawl.figures.io import places_of
 from mawl.figures.missing import Missing
 from mawl.figures.network import used_by_port
+from mawl.figures.series import RunSamples
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.view import RunView
-from mawl.figures.windows import gauges, rates
+from mawl.figures.windows import Windows, gauges, rates
 from mawl.records.model.summary.judgement import Headroom
 from mawl.records.spec.program_options import ROLES, Role
 
 PATH = "limit.headroom"
-NOT_MEASURED = "its figures were not measured"
 
 
 def headroom_of(
@@ -35,9 +35,8 @@ def headroom_of(
     It is 0 of what limited the run: the ``verdict``, of storage at the devices of ``role``.  Each source says
     what the figure is of.  A share below 0 means that more was asked than the probe found.
     """
-    missing |= {f"{PATH}.{name}_ratio": NOT_MEASURED for name in ("cpu", "storage", "memory", "network")}
-    missing |= {f"{PATH}.{name}_source": NOT_MEASURED for name in ("storage", "memory", "network")}
     found = {
+        "cpu": _processors(reading),
         "storage": _storage(reading),
         "memory": _memory(reading, with_cache="memory" in (verdict, second)),
         "network": _network(reading),
@@ -48,10 +47,11 @@ def headroom_of(
     elif verdict in found:
         found[verdict] = 0.0, f"{verdict} limited the run"
     for name, (share, words) in found.items():
-        if share is None and words:
-            missing[f"{PATH}.{name}_ratio"] = missing[f"{PATH}.{name}_source"] = words
+        if share is None:
+            sources = () if name == "cpu" else (f"{PATH}.{name}_source",)
+            missing |= dict.fromkeys((f"{PATH}.{name}_ratio", *sources), words)
     return Headroom(
-        cpu_ratio=0.0 if verdict == "cpu" else _processors(reading),
+        cpu_ratio=found["cpu"][0],
         storage_ratio=found["storage"][0],
         storage_source=_source(found["storage"]),
         memory_ratio=found["memory"][0],
@@ -66,30 +66,35 @@ def _source(found: tuple[float | None, str]) -> str | None:
     return None if share is None else words
 
 
-def _processors(reading: RunView) -> float | None:
+def _processors(reading: RunView) -> tuple[float | None, str]:
     """Idle time of all processors over all their time in the active phase; stolen time is not idle.
 
     Where the jobs may use only some processors, it is the share of these that the jobs did not use.  It is
     never more than what all processors were idle.
     """
-    if reading.over_time is None:
-        return None
-    samples, windows = reading.over_time
+    samples, windows = _over_time(reading)
     edges = (windows.active_edges[0], windows.active_edges[-1])
     spent = {kind: rates(samples, [f"host.cpu_{kind}_seconds"], edges)[0] for kind in CPU_KINDS}
     busy, whole = busy_seconds(spent), whole_seconds(spent)
     if busy is None or spent["idle"] is None or whole <= 0:
-        return None
+        return None, "no sample says how long the processors were idle"
     idle = whole - busy - (spent["steal"] or 0.0)
     facts, machines = reading.facts, reading.facts.machines()
     if not any(facts.granted_cpus(node) for node in machines):
-        return idle / whole
+        return idle / whole, ""
     usable = [cpus for node in machines if (cpus := facts.usable_cpus(node))]
     used = rates(samples, ["jobs.on_cpu_seconds"], edges)[0]
-    if used is None or len(usable) < len(machines):
-        return None
+    if len(usable) < len(machines):
+        return None, "how many processors the jobs could use is not known"
+    if used is None:
+        return None, "no sample says how long the jobs were on CPU"
     left = min(sum(usable) - used, idle)
-    return max(left, 0.0) / sum(usable)
+    return max(left, 0.0) / sum(usable), ""
+
+
+def _over_time(reading: RunView) -> tuple[RunSamples, Windows]:
+    assert reading.over_time is not None, "a run with a limit has samples and windows"
+    return reading.over_time
 
 
 def _storage(reading: RunView) -> tuple[float | None, str]:
@@ -139,9 +144,7 @@ def _of_caps(reading: RunView, role: Role) -> Iterator[tuple[float, str, str]]:
 
 
 def _of_busy_time(reading: RunView, role: Role) -> Iterator[tuple[float, str, str]]:
-    if reading.over_time is None:
-        return
-    samples, windows = reading.over_time
+    samples, windows = _over_time(reading)
     edges = (windows.active_edges[0], windows.active_edges[-1])
     for node, device in sorted(role_places(reading.facts) & places_of(reading.volumes(role))):
         found = rates(samples, [f"device.{device}.busy_seconds"], edges, [node])[0]
@@ -159,9 +162,9 @@ def _memory(reading: RunView, *, with_cache: bool) -> tuple[float | None, str]:
     What the page cache holds counts as left, unless memory cost the jobs time.
     """
     sizes = [node.memory_bytes for node in reading.facts.machines()]
-    if reading.over_time is None or not sizes or None in sizes:
-        return None, NOT_MEASURED
-    samples, windows = reading.over_time
+    if not sizes or None in sizes:
+        return None, "the memory of a machine is not known"
+    samples, windows = _over_time(reading)
     whole = sum(size for size in sizes if size)
     limit = limit_in_force(reading)
     limited = limit is not None and limit < whole
@@ -174,8 +177,10 @@ def _memory(reading: RunView, *, with_cache: bool) -> tuple[float | None, str]:
     known = [value for value in gauges(samples, name, windows.active_edges) if value is not None]
     cache = "with" if with_cache else "without"
     if not limited or limit is None:
+        if not known:
+            return None, "no sample says how much memory of the machine was free"
         words = f"{format_memory(whole)} of the machine" + (", page cache not free" if with_cache else "")
-        return (min(known) / whole if known else None), words
+        return min(known) / whole, words
     if not known:
         return None, f"no sample says what the jobs held in memory {cache} page cache"
     return max(1.0 - max(known) / limit, 0.0), (
@@ -197,9 +202,7 @@ def limit_in_force(reading: RunView) -> int | None:
 
 def _network(reading: RunView) -> tuple[float | None, str]:
     """1 less the highest window of any interface or fibre channel port, one way, over its speed."""
-    if reading.over_time is None:
-        return None, NOT_MEASURED
-    samples, windows = reading.over_time
+    samples, windows = _over_time(reading)
     edges = windows.active_edges
     used = [
         (max(shares), f"{PORT_WORDS[kind]} {name}")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from mawl.base.units import counted_noun, format_percent, format_ratio
 from mawl.figures.host_parts import CPU_KINDS, busy_ratio
-from mawl.figures.job_sums import NOT_MEASURED
 from mawl.figures.threads import is_aix, power_model, threads_per_core
 from mawl.figures.view import RunView
 from mawl.records.model.run import NodeFacts
@@ -26,7 +25,7 @@ def smt_of(reading: RunView, missing: dict[str, str]) -> Smt | None:
     """``smt`` of the summary; None where the run names no node."""
     nodes = {node.name: _thread_mode(reading, node) for node in reading.facts.machines()}
     if not nodes:
-        missing["smt"] = NOT_MEASURED
+        missing["smt"] = "the run names no node"
         return None
     found = [one for node in reading.facts.machines() if (one := _finding(reading, node, nodes[node.name]))]
     return Smt(nodes=nodes, findings=found)

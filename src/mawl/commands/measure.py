@@ -23,6 +23,7 @@ from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import encoded
 from mawl.figures.io import DeviceBytes
+from mawl.figures.job_sums import UNKNOWN_PEAK
 from mawl.figures.series import CounterChange
 from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView
@@ -43,7 +44,7 @@ from mawl.reports.paragraphs import waits
 from mawl.reports.run_lines import NO_PAGE_CACHE
 from mawl.reports.run_tables.roles import ROLE_DEVICES, ROLES
 from mawl.reports.tables import io_totals, table_lines
-from mawl.run.runner.job_io import UNKNOWN_PEAK, why_refused
+from mawl.run.runner.job_io import why_refused
 from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCounters, measure_command
 from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__

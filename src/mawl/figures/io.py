@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from mawl.figures.missing import Missing, ratio, total
+from mawl.figures.missing import NO_TIMES, Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
 from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, role_places, side_in_time
@@ -80,6 +80,7 @@ def _summed(facts: RunFacts, samples: RunSamples, names: Sequence[str], span: Sp
 GROUP = "the control group's io.stat"
 SMALLER = "the smaller of device, and dirtied less still dirty at the end"
 NOT_LOOKED = "what was still in memory when the last job ended was not measured"
+FUSE = "{} on FUSE, whose reads the kernel charges to no process"
 COMPRESSED = (
     "btrfs charges bytes to processes before it compresses them, and it is mounted with compression for {}"
 )
@@ -117,25 +118,23 @@ def own_block(
 
     Per run, not per window: which of the pages that a device was given in a second were whose is not known.
     """
-    found: Missing = {}
+    found: Missing = dict(missing)
     read = total(jobs, "own_read_bytes", "io.own.read_bytes", found)
     written, source = _written(facts, jobs, at_devices, found)
     if (why := _not_charged(facts)) is not None:
         read, written = None, None
-        found = dict.fromkeys(("io.own.read_bytes", "io.own.written_bytes"), why)
+        found |= dict.fromkeys(("io.own.read_bytes", "io.own.written_bytes"), why)
     elif fuse := fuse_roles(facts):
         read = None
-        roles = " and ".join(fuse)
-        found["io.own.read_bytes"] = f"{roles} on FUSE, whose reads the kernel charges to no process"
+        found["io.own.read_bytes"] = FUSE.format(" and ".join(fuse))
     both = None if read is None or written is None else read + written
     missing |= found
-    if not both:
-        missing["io.own.read_ratio"] = "nothing was moved, or one direction is not known"
-    missing["io.own.write_source"] = found.get("io.own.written_bytes", NOT_LOOKED)
+    missing["io.own.write_source"] = found.get("io.own.written_bytes", "")
+    of = "io.own.read_bytes" if read is None else "io.own.written_bytes"
     return OwnBytes(
         read_bytes=read,
         written_bytes=written,
-        read_ratio=None if read is None or not both else read / both,
+        read_ratio=ratio(read, both, "io.own.read_ratio", missing, (of, of)),
         write_source=source if written is not None else None,
     )
 
@@ -149,18 +148,18 @@ def foreign_block(
     """
     path = "io.foreign"
     if at_devices is None or at_devices.read is None or at_devices.written is None:
-        missing[path] = "what the devices of the roles moved is not known"
+        missing[path] = missing["io.device.read_bytes"]
         return None
-    own: Missing = {}
-    if facts.kind != "measured" or (why := _not_charged(facts)) is not None or fuse_roles(facts):
-        missing[path] = (
-            "what of it was the run's own is not known" if facts.kind != "measured" else why or NOT_LOOKED
-        )
+    own: Missing = dict(missing)
+    fuse = fuse_roles(facts)
+    if facts.kind != "measured" or (why := _not_charged(facts)) is not None or fuse:
+        not_own = "only measured runs know which of the bytes were their own"
+        missing[path] = not_own if facts.kind != "measured" else why or FUSE.format(" and ".join(fuse))
         return None
     usages = [(job.usage, job.verify) for job in jobs]
     reads = [usage.own_read_bytes for pair in usages for usage in pair]
-    if any(own.own_read_bytes is None for own, _ in usages):
-        missing[path] = "a job has no account of its reads"
+    if (first := next((job.job for job in jobs if job.usage.own_read_bytes is None), None)) is not None:
+        missing[path] = f"{first} has no account of its reads"
         return None
     every = [
         (usage.charged_written_bytes or 0) - (usage.cancelled_written_bytes or 0)
@@ -226,10 +225,8 @@ def _written(
     groups = [one.group_written_bytes for one in facts.dirty.values()]
     if groups and None not in groups:
         return sum(one or 0 for one in groups), GROUP
-    own: Missing = {}
-    charged = total(jobs, "charged_written_bytes", path, own)
-    cancelled = total(jobs, "cancelled_written_bytes", path, own)
-    missing |= own
+    charged = total(jobs, "charged_written_bytes", path, missing)
+    cancelled = total(jobs, "cancelled_written_bytes", path, missing)
     if charged is None or cancelled is None:
         return None, SMALLER
     return _reached(facts, charged - cancelled, at_devices, missing), SMALLER
@@ -242,7 +239,7 @@ def _reached(
     path = "io.own.written_bytes"
     left = still_dirty(facts)
     if at_devices is None or at_devices.written is None:
-        missing[path] = "what the devices of the roles were given is not known"
+        missing[path] = missing["io.device.written_bytes"]
         return None
     if left is None:
         missing[path] = NOT_LOOKED
@@ -397,12 +394,14 @@ def io_block(view: RunView, elapsed_seconds: float | None, missing: Missing) -> 
         missing,
     )
     application = Application(**msgspec.structs.asdict(sums), **msgspec.structs.asdict(asked))
+    why = view.device.reason or (NOT_COVERED if edges else NO_TIMES)
+    devices = _at_devices(at_devices, why, missing)
     own = own_block(facts, good, at_devices, missing)
     return Io(
         application=application,
         dirtied=dirtied_block(facts, good, missing),
         device=AtDevice(
-            **msgspec.structs.asdict(_at_devices(at_devices, view.device.reason or NOT_COVERED, missing)),
+            **msgspec.structs.asdict(devices),
             bytes_source=None if at_devices is None else at_devices.source,
             **msgspec.structs.asdict(reached),
         ),
@@ -414,7 +413,7 @@ def io_block(view: RunView, elapsed_seconds: float | None, missing: Missing) -> 
                 own.written_bytes, application.written_bytes, "write", "written_bytes", missing
             ),
         ),
-        by_role=by_role_block(good, facts.roles, peak_latencies(view.moments), missing),
+        by_role=by_role_block(facts, good, peak_latencies(view.moments), missing),
         devices_by_role=devices_by_role(facts, samples, edges, missing),
         coverage_ratio=coverage_ratio(good, missing),
         direct=direct_block(good, missing),
@@ -442,10 +441,7 @@ def _reach(
     own: float | None, application: float | None, direction: str, moved: str, missing: Missing
 ) -> float | None:
     path = f"io.reach.{direction}_ratio"
-    found = ratio(own, application, path, missing)
-    if own is None:
-        missing[path] = missing[f"io.own.{moved}"]
-    return found
+    return ratio(own, application, path, missing, (f"io.own.{moved}", f"io.application.{moved}"))
 
 
 def _moved(found: DeviceBytes | None) -> tuple[float | None, float | None, float | None]:
@@ -477,15 +473,18 @@ def _sums(
     path: str, read: float | None, written: float | None, elapsed_seconds: float | None, missing: Missing
 ) -> Sums:
     both = None if read is None or written is None else read + written
+    of = {"read": f"{path}.read_bytes", "write": f"{path}.written_bytes"}
+    of["total"] = of["read" if read is None else "write"]
+    elapsed = "time.elapsed_seconds"
     rates = {
         f"{name}_bytes_per_second": ratio(
-            moved, elapsed_seconds, f"{path}.run_mean.{name}_bytes_per_second", missing
+            moved, elapsed_seconds, f"{path}.run_mean.{name}_bytes_per_second", missing, (of[name], elapsed)
         )
         for name, moved in (("read", read), ("write", written), ("total", both))
     }
     return Sums(
         read_bytes=read,
         written_bytes=written,
-        read_ratio=ratio(read, both, f"{path}.read_ratio", missing),
+        read_ratio=ratio(read, both, f"{path}.read_ratio", missing, (of["total"], of["total"])),
         run_mean=Rates(**rates),
     )

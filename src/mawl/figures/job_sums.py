@@ -5,12 +5,13 @@ from __future__ import annotations
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import product
 from typing import Any
 
 import msgspec
 
 from mawl.figures.imported import why_not_one_run
-from mawl.figures.missing import Missing, counted, ratio, total
+from mawl.figures.missing import NO_JOB_COUNTS, NO_TIMES, Missing, counted, ratio, total
 from mawl.figures.sessions import Timeline
 from mawl.figures.threads import adjusted_cpu_block
 from mawl.figures.waits import without_run_queue
@@ -38,18 +39,22 @@ CPU_FIELDS = ("user_cpu_seconds", "system_cpu_seconds", "cpu_seconds")
 SUMMED = (*("real_time_seconds", "cpu_seconds", "user_cpu_seconds", "system_cpu_seconds"),
           *("memory_bytes", "os_memory_bytes"))  # fmt: skip
 """Figures of which the sums over the jobs stand in the block ``time``."""
-NO_TIMES = "no job has both a start and an end"
+UNKNOWN_PEAK = (
+    "below the peak of mawl's process before exec, which the kernel's figure includes; the program did not "
+    "count its own (a static or killed program, for example)"
+)
 NONE_HAS_IT = "no job that counts has this figure"
 
 
 def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None, missing: Missing) -> Jobs:
     """Counts by outcome, and how many ran at once."""
     outcomes = [job.outcome for job in jobs]
+    missing["jobs.mean_concurrent"] = "the jobs took no time"
     why = line.at_once_unknown if line else NO_TIMES
     if why is not None:
-        missing.update(
-            {f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")}
-        )
+        missing |= {
+            f"jobs.{name}": why for name in ("peak_concurrent", "seconds_near_peak", "mean_concurrent")
+        }
     if line is not None and (apart := why_not_one_run(line)) is not None:
         missing["jobs.mean_concurrent"] = apart
     return Jobs(
@@ -86,9 +91,9 @@ def time_block(
 ) -> Time:
     """Phases of the run, and the papers' sums over the jobs that count (memory is summed, too)."""
     if line is None:
-        missing.update(
-            {f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")}
-        )
+        missing |= {
+            f"time.{name}": NO_TIMES for name in ("elapsed_seconds", "active_seconds", "tail_seconds")
+        }
     apart = why_not_one_run(line) if line else None
     if line is not None and (why := apart or line.tail_unknown) is not None:
         missing |= {f"time.{name}": why for name in ("active_seconds", "tail_seconds")}
@@ -96,7 +101,7 @@ def time_block(
         missing["time.elapsed_seconds"] = apart
     elapsed_known = line is not None and apart is None
     tail_known = line is not None and apart is None and line.tail_unknown is None
-    return Time(
+    found = Time(
         elapsed_seconds=line.elapsed_seconds if line and elapsed_known else None,
         active_seconds=line.active_seconds if line and tail_known else None,
         tail_seconds=line.tail_seconds if line and tail_known else None,
@@ -107,6 +112,10 @@ def time_block(
         observed=observed,
         periods=periods,
     )
+    if jobs and facts.kind == "measured" and found.os_memory_bytes is None:
+        for field in ("memory_bytes", "os_memory_bytes"):
+            missing[f"time.{field}"] += f": {UNKNOWN_PEAK}"
+    return found
 
 
 def _known_sums(jobs: Sequence[JobRecord], missing: Missing) -> KnownTimes:
@@ -114,7 +123,8 @@ def _known_sums(jobs: Sequence[JobRecord], missing: Missing) -> KnownTimes:
     columns = {
         field: [value for job in jobs if (value := getattr(job.usage, field)) is not None] for field in SUMMED
     }
-    missing |= {f"time.known.{field}": NONE_HAS_IT for field, values in columns.items() if not values}
+    why = NONE_HAS_IT if jobs else NO_JOB_COUNTS
+    missing |= {f"time.known.{field}": why for field, values in columns.items() if not values}
     return KnownTimes(
         **{field: sum(values) if values else None for field, values in columns.items()},
         jobs=KnownJobs(**{field.rpartition("_")[0]: len(values) for field, values in columns.items()}),
@@ -130,16 +140,12 @@ def cpu_real_block(time: Time, jobs: Sequence[JobRecord], missing: Missing) -> C
     ]
     ratios = [used / lasted for used, lasted in times if lasted]
     if not ratios:
-        missing |= {
-            f"cpu_real_ratio.{name}": "no job has both times" for name in ("mean", "range", "known.of_sums")
-        }
+        why = "no job that counts has both times"
+        missing |= {f"cpu_real_ratio.{name}": why for name in ("mean", "range", "known.of_sums")}
     if len(ratios) < 2:
-        missing["cpu_real_ratio.stddev"] = "fewer than two jobs have both times"
-    of_sums = ratio(time.cpu_seconds, time.real_time_seconds, "cpu_real_ratio.of_sums", missing)
+        missing["cpu_real_ratio.stddev"] = "fewer than two jobs that count have both times"
     parts = ("time.cpu_seconds", "time.real_time_seconds")
-    why = next((missing[part] for part in parts if part in missing), None)
-    if of_sums is None and why is not None:
-        missing["cpu_real_ratio.of_sums"] = why
+    of_sums = ratio(time.cpu_seconds, time.real_time_seconds, "cpu_real_ratio.of_sums", missing, parts)
     lack = f"{len(jobs) - len(ratios)} of the {len(jobs)} jobs that count lack one of the times"
     if jobs and len(ratios) < len(jobs) and "cpu_real_ratio.of_sums" in missing and ratios:
         missing["cpu_real_ratio.of_sums"] += f"; {lack}, and mean, deviation and range are of the others"
@@ -216,20 +222,20 @@ def cpu_account_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missi
             {f"cpu_account.total.{field}": reason for field in CPU_FIELDS}
             | {f"cpu_account.launcher.{field}": "the launcher left no account" for field in CPU_FIELDS}
         )
-    whole = [job.usage for job in jobs if job.usage.cpu_seconds is not None]
-    for field in CPU_FIELDS[:2]:
-        unsplit = sum(getattr(usage, field) is None for usage in whole)
-        if unsplit:
+    fields = {"jobs": "usage", "startup": "startup", "verify": "verify", "total": "total"}
+    every = {name: [getattr(job, field) for job in jobs] for name, field in fields.items()}
+    for (name, usages), field in product(every.items(), CPU_FIELDS):
+        whole = [usage for usage in usages if usage.cpu_seconds is not None]
+        if name != "total" and not whole:
+            missing[f"cpu_account.{name}.{field}"] = "no job has such a CPU time"
+        elif unsplit := sum(getattr(usage, field) is None for usage in whole):
             verb = "has" if unsplit == 1 else "have"
-            missing[f"cpu_account.jobs.{field}"] = (
-                f"{unsplit} of the {len(whole)} jobs with CPU time {verb} no split into user and system"
-            )
+            why = f"{unsplit} of the {len(whole)} jobs with CPU time {verb} no split into user and system"
+            missing.setdefault(f"cpu_account.{name}.{field}", why)
     return CpuAccount(
-        jobs=_cpu([job.usage for job in jobs]),
-        startup=_cpu([job.startup for job in jobs]),
-        verify=_cpu([job.verify for job in jobs]),
+        **{name: _cpu(usages) for name, usages in every.items() if name != "total"},
         launcher=_cpu([facts.launcher]),
-        total=_cpu([] if gone else [*(job.total for job in jobs), facts.launcher]),
+        total=_cpu([] if gone else [*every["total"], facts.launcher]),
     )
 
 
@@ -249,7 +255,7 @@ def _known_sum(usages: Sequence[Usage], field: str) -> float | None:
     return sum(known) if known else None
 
 
-NOT_MEASURED = "not measured in this run"
+NOT_RECORDED = "the record of the run does not contain it"
 
 _PLACES = {one.path: one for one in places(Summary)}
 _MANY = frozenset(path for path, one in _PLACES.items() if one.many)
@@ -277,7 +283,7 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
             _PLACES[place].figure.absent,
             _PLACES[place[:1]].figure.within,
         )
-        result.setdefault(general, next((reason for reason in candidates if reason), NOT_MEASURED))
+        result.setdefault(general, next((reason for reason in candidates if reason), NOT_RECORDED))
     return dict(sorted(result.items()))
 
 

@@ -19,29 +19,39 @@ def counted(jobs: Iterable[JobRecord]) -> list[JobRecord]:
     return [job for job in jobs if job.outcome == "finished" and job.verified is not False]
 
 
+NO_TIMES = "no job has both a start and an end"
+NO_JOB_COUNTS = "no job finished with a right answer"
+NOT_IN_FILES = "imported files do not contain it"
+
+
 def total(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | int | None:
     """The sum of a usage field over jobs; None, with the reason, where any of them lacks it."""
     if not jobs:
-        missing[path] = "no job finished with a right answer"
+        missing[path] = NO_JOB_COUNTS
         return None
-    return sum_of([getattr(job.usage, field) for job in jobs], path, missing)
+    return sum_of(jobs, [getattr(job.usage, field) for job in jobs], path, missing)
 
 
-def sum_of(values: Sequence[float | None], path: str, missing: Missing) -> float | int | None:
-    """The sum of a figure of each job; None, with the reason, where any of them lacks it."""
+def sum_of(
+    jobs: Sequence[JobRecord], values: Sequence[float | None], path: str, missing: Missing
+) -> float | int | None:
+    """The sum of a figure of each job; None where any of them lacks it: the reason names the first."""
     known = [value for value in values if value is not None]
     if len(known) < len(values):
-        without = len(values) - len(known)
-        have = "has" if without == 1 else "have"
-        missing[path] = f"{without} of the {len(values)} jobs that count {have} no such figure"
+        without, first = len(values) - len(known), jobs[list(values).index(None)].job
+        have = f"has no such figure ({first})" if without == 1 else f"have no such figure (first: {first})"
+        missing[path] = f"{without} of the {len(values)} jobs that count {have}"
         return None
     return sum(known)
 
 
-def ratio(part: float | None, whole: float | None, path: str, missing: Missing) -> float | None:
-    """``part / whole``; None, with the reason, where either is missing or the whole is zero."""
+def ratio(
+    part: float | None, whole: float | None, path: str, missing: Missing, of: tuple[str, str] = ("", "")
+) -> float | None:
+    """``part / whole``; None where either is unknown (``of``: their paths, which have the reasons) or the
+    whole is zero."""
     if part is None or whole is None:
-        missing[path] = "a figure that it is made of is missing"
+        missing[path] = missing[of[0] if part is None else of[1]]
         return None
     if whole == 0:
         missing[path] = "nothing to divide by: the whole is zero"

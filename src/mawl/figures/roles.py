@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from mawl.figures.missing import Missing, ratio
+from mawl.figures.missing import NO_JOB_COUNTS, NOT_IN_FILES, Missing, ratio
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
+from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.io import Direct, Latency, RequestBytes, RoleFigures, SyncLatency
-from mawl.records.spec.program_options import Role
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
 
 
 def by_role_block(
+    facts: RunFacts,
     jobs: Sequence[JobRecord],
-    volumes: Mapping[Role, Sequence[str]],
     peaks: Mapping[str, Mapping[str, float | None]],
     missing: Missing,
 ) -> dict[str, RoleFigures] | None:
@@ -26,11 +26,13 @@ def by_role_block(
     """
     known = [job.io for job in jobs if job.io is not None]
     if not known:
-        seen = io_remarks(jobs)
-        if seen:
-            missing.update(
-                dict.fromkeys(("io.by_role", "io.coverage_ratio"), f"not measured: {'; '.join(seen)}")
-            )
+        why = facts.missing.get("io.by_role")
+        if seen := io_remarks(jobs):
+            why = f"not measured: {'; '.join(seen)}"
+        elif not jobs or facts.kind == "imported":
+            why = NOT_IN_FILES if jobs else NO_JOB_COUNTS
+        if why is not None:
+            missing |= dict.fromkeys(("io.by_role", "io.coverage_ratio"), why)
         return None
     sums = sum_by_role(known)
     every = sum(io.read_bytes + io.written_bytes for io in sums.values())
@@ -38,7 +40,7 @@ def by_role_block(
         role: _role(
             sums[role],
             every,
-            list(volumes.get(role, [])) if role != "other" else [],
+            list(facts.roles.get(role, [])) if role != "other" else [],
             peaks.get(role, {}),
             missing,
         )
@@ -52,18 +54,15 @@ def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
     path = "io.coverage_ratio"
     if not any(job.io is not None for job in jobs):
         return None
-    kernel = [
-        None
-        if job.usage.application_read_bytes is None or job.usage.application_written_bytes is None
-        else job.usage.application_read_bytes + job.usage.application_written_bytes
-        for job in jobs
-    ]
-    whole = [value for value in kernel if value is not None]
-    if len(whole) < len(kernel):
-        missing[path] = "the kernel's own count of bytes is missing for some jobs"
-        return None
+    whole = 0
+    for job in jobs:
+        read, written = job.usage.application_read_bytes, job.usage.application_written_bytes
+        if read is None or written is None:
+            missing[path] = f"the kernel's count of the bytes of {job.job} is not known"
+            return None
+        whole += read + written
     counted = sum((job.counted_read_bytes or 0) + (job.counted_written_bytes or 0) for job in jobs)
-    return ratio(counted, sum(whole), path, missing)
+    return ratio(counted, whole, path, missing)
 
 
 def direct_block(jobs: Sequence[JobRecord], missing: Missing) -> Direct:

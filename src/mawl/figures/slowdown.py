@@ -17,6 +17,8 @@ from mawl.records.model.records import JobRecord
 from mawl.records.model.run import Alone, RunFacts
 from mawl.records.model.summary.judgement import ProgramAlone, TimesAlone
 from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import Options
+from mawl.records.spec.run_spec import DEFAULT_SEED
 
 LEAST_COVERED_RATIO = value_of("answer.least_covered_ratio")
 
@@ -82,6 +84,25 @@ def pooled(runs: Sequence[JobSums]) -> JobSums:
         reference=sum(run.reference for run in runs),
         parts={name: sum(run.parts[name] for run in runs) for name in PARTS},
     )
+
+
+def outside_of(facts: RunFacts) -> list[str]:
+    """What sets a run apart from those it may be ranked with: its own reference times, seed, options."""
+    found = other_options(facts)
+    if facts.workload.seed not in (None, DEFAULT_SEED):
+        found = [f"seed {facts.workload.seed}", *found]
+    if facts.reference_file:
+        found = [f"reference times of {facts.reference_file}", *found]
+    return found
+
+
+def other_options(facts: RunFacts) -> list[str]:
+    """The options of programs that are not the default, which the reference times are of."""
+    used = facts.workload.options
+    if used is None:
+        return []
+    usual = msgspec.structs.asdict(Options())
+    return [f"{name} {value}" for name, value in msgspec.structs.asdict(used).items() if value != usual[name]]
 
 
 def times_alone_of(jobs: Sequence[JobRecord], facts: RunFacts) -> TimesAlone | None:

@@ -88,7 +88,7 @@ def summary_of(view: RunView) -> Summary:
         time=time,
         cpu_real_ratio=cpu_real_block(time, good, found),
         io=io,
-        wait=wait_block(good, found),
+        wait=wait_block(facts, good, found),
         queue=queue_block(jobs, view.line, found),
         programs=programs,
         cpu_account=cpu_account_block(facts, jobs, found),

@@ -9,7 +9,7 @@ from itertools import pairwise
 import msgspec
 
 from mawl.figures.layers import DeviceLayer
-from mawl.figures.missing import Missing
+from mawl.figures.missing import NO_TIMES, Missing
 from mawl.figures.recordings import disks
 from mawl.figures.series import RunSamples
 from mawl.figures.windows import Rates, Windows, added, fills, initial_edges, rates
@@ -75,11 +75,11 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     Of imported recordings without roles they are all block devices, each byte once.  What the kernel
     charges to the jobs' processes is never taken for them: a page written counts there when it becomes dirty.
     """
-    if samples is None:
-        return unknown_counters("the run holds no samples of the host")
     imported = facts.kind == "imported" and not facts.volumes
     if not imported and (why := why_no_devices(facts)) is not None:
         return unknown_counters(why)
+    if samples is None:
+        return unknown_counters("the run holds no samples of the host")
     layer = (
         disks(samples)
         if imported
@@ -153,7 +153,7 @@ def side_in_time(
     """The window figures of one side (``io.application`` or ``io.device``) of a summary."""
     if windows is None or samples is None:
         found: dict[str, Flow] = {figure: {} for figure in FIGURES}
-        reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else "no job has both a start and an end")
+        reasons = dict.fromkeys(FIGURES, NO_SAMPLES if windows else NO_TIMES)
     else:
         found, reasons = _found(counters, jobs, windows, samples)
         if counters.reason is not None:
@@ -162,10 +162,12 @@ def side_in_time(
         missing[f"{path}.window_seconds"] = reasons["peak"]
     by_figure = {name: _rates(name, found[name], f"{path}.{name}", reasons, missing) for name in FIGURES}
     sustained = by_figure["sustained"].total_bytes_per_second
-    name = f"{path}.sustained_bytes_per_second_per_core"
+    cores, why = cores_of(facts)
+    why = missing[f"{path}.sustained.total_bytes_per_second"] if sustained is None else why
+    missing[f"{path}.sustained_bytes_per_second_per_core"] = why
     return SideInTime(
         **by_figure,
-        sustained_bytes_per_second_per_core=per_core(sustained, facts, name, missing, counters.reason),
+        sustained_bytes_per_second_per_core=sustained / cores if sustained is not None and cores else None,
         window_seconds=windows.seconds if windows else None,
         windows_source=counters.source,
     )
@@ -177,8 +179,12 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
     A CPU quota of so many logical CPUs is that part of the machine's cores.
     """
     bases = {node.core_basis for node in facts.nodes}
-    if len(bases) != 1 or None in bases:
-        return None, "the nodes' cores are not known in one basis"
+    if not bases:
+        return None, "the run names no node"
+    if None in bases:
+        return None, "the cores of a node are not known"
+    if len(bases) > 1:
+        return None, "the nodes count cores in different units (core_basis)"
     total = 0.0
     for node in facts.machines():
         if node.cores is None:
@@ -192,17 +198,7 @@ def cores_of(facts: RunFacts) -> tuple[float | None, str]:
             total += node.cores * granted / node.logical_cpus
         else:
             return None, "the jobs were held to some processors, whose physical cores are not known"
-    return total or None, "the run names no node"
-
-
-def per_core(
-    value: float | None, facts: RunFacts, path: str, missing: Missing, why: str | None = None
-) -> float | None:
-    cores, reason = cores_of(facts)
-    if value is None or cores is None:
-        missing[path] = reason if value is not None else why or NO_SAMPLES
-        return None
-    return value / cores
+    return total or None, "the cores of a node are not known"
 
 
 def _found(

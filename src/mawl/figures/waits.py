@@ -18,11 +18,12 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from mawl.figures.missing import Missing, sum_of
+from mawl.figures.missing import NO_JOB_COUNTS, NOT_IN_FILES, Missing, sum_of
 from mawl.figures.series import Floats
 from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES, JobRecord
 from mawl.records.model.role_io import FILE_ROLES, WAIT_FIELDS, Waits
+from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.time import Blocked, MappedFiles, TimeShares, Wait
 from mawl.records.spec.program_options import ROLES
 
@@ -178,33 +179,32 @@ def _bounds(own: float, least: float, most: float, asleep: float) -> tuple[float
     return own + min(least, asleep), own + min(most, asleep)
 
 
-def wait_block(jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
+def wait_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> Wait | None:
     """Sums over the jobs that count, and what they did as shares of their real time; None for a sum that one
     of them lacks, and for all where no job has any (a run of an older mawl)."""
     if all(job.waits == Waits() for job in jobs):
+        if not jobs or facts.kind == "imported":
+            missing["wait"] = NOT_IN_FILES if jobs else NO_JOB_COUNTS
         return None
-    most = blocked_at_most(jobs, missing)
-    too_long = sum_of_threads(jobs)
-    if too_long is not None:
-        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
-        missing |= {f"wait.{path}": too_long for path in paths}
-        return Wait(
-            on_cpu_seconds=None,
-            run_queue_seconds=None,
-            blocked_seconds=Blocked(**dict.fromkeys(FILE_ROLES)),
-            blocked_at_most_seconds=most,
-            mapped_files=_mapped_files(jobs, missing),
-            shares=shares_of(jobs, missing),
-        )
     found = Wait(
         on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
-        blocked_seconds=_blocked(jobs, missing),
-        blocked_at_most_seconds=most,
+        blocked_seconds=Blocked(
+            **{
+                role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
+                for role in FILE_ROLES
+            }
+        ),
+        blocked_at_most_seconds=blocked_at_most(jobs, missing),
         mapped_files=_mapped_files(jobs, missing),
         shares=shares_of(jobs, missing),
     )
-    if unseen := [job for job in jobs if is_unseen(job)]:
+    if too_long := sum_of_threads(jobs):
+        paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
+        missing |= {f"wait.{path}": too_long for path in paths}
+        found.on_cpu_seconds = found.run_queue_seconds = None
+        found.blocked_seconds = Blocked(**dict.fromkeys(FILE_ROLES))
+    elif unseen := [job for job in jobs if is_unseen(job)]:
         why = f"{NOT_SEEN} {len(unseen)} of the {len(jobs)} jobs that count: {unseen[0].io_remark}"
         missing |= {path: why for path in missing if path.startswith("wait.blocked_seconds.")}
     return found
@@ -277,15 +277,6 @@ def _states(job: JobRecord) -> list[float | None]:
     return [getattr(job.waits, name) for name in WAIT_FIELDS]
 
 
-def _blocked(jobs: Sequence[JobRecord], missing: Missing) -> Blocked:
-    return Blocked(
-        **{
-            role: _sum(jobs, f"blocked_{role}_seconds", f"wait.blocked_seconds.{role}", missing)
-            for role in FILE_ROLES
-        }
-    )
-
-
 def of_threads(job: JobRecord) -> bool:
     """Whether a record holds sums over threads, as earlier formats do: more than the job lasted."""
     lasted = job.usage.real_time_seconds
@@ -299,7 +290,7 @@ def blocked_at_most(jobs: Sequence[JobRecord], missing: Missing) -> float | None
     for job in jobs:
         used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
         if used is None or lasted is None:
-            missing["wait.blocked_at_most_seconds"] = "a job that counts lacks its real or its CPU time"
+            missing["wait.blocked_at_most_seconds"] = _lacks(job)
             return None
         total += max(lasted - used - (job.waits.run_queue_seconds or 0.0), 0.0)
     return total
@@ -316,14 +307,21 @@ def without_run_queue(jobs: Sequence[JobRecord], missing: Missing) -> float | No
     for job in jobs:
         used, lasted, queued = job.usage.cpu_seconds, job.usage.real_time_seconds, job.waits.run_queue_seconds
         if used is None or lasted is None or queued is None:
-            missing[path] = "the time that jobs waited for a CPU was not measured"
+            missing[path] = _lacks(job)
             return None
         cpu, real = cpu + used, real + lasted - queued
     if real <= 0.0:
-        missing[path] = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        why = "nothing to divide by: the jobs did nothing but wait for a CPU"
+        missing[path] = why if jobs else NO_JOB_COUNTS
         return None
     return cpu / real
 
 
+def _lacks(job: JobRecord) -> str:
+    used, lasted = job.usage.cpu_seconds, job.usage.real_time_seconds
+    name = "CPU time" if used is None else "real time" if lasted is None else "time in the run queue"
+    return f"{job.job} has no {name}"
+
+
 def _sum(jobs: Sequence[JobRecord], field: str, path: str, missing: Missing) -> float | None:
-    return sum_of([getattr(job.waits, field) for job in jobs], path, missing)
+    return sum_of(jobs, [getattr(job.waits, field) for job in jobs], path, missing)

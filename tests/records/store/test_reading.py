@@ -327,9 +327,8 @@ def as_format_1(folder: Path) -> None:
 
 def test_a_folder_of_format_1_says_which_figures_it_cannot_tell(finished: Path) -> None:
     before = plain(StoredView(open_run(finished)).summary)
-    assert (
-        before["missing"]["io.own.written_bytes"] == "what the devices of the roles were given is not known"
-    )
+    reason = "the run holds no samples of the devices of the roles"
+    assert before["missing"]["io.own.written_bytes"] == reason
     as_format_1(finished)
     run = open_run(finished)
     assert run.job_records() == jobs(), "what was charged is read under its new name"

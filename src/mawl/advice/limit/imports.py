@@ -15,6 +15,7 @@ import numpy as np
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.base.units import format_percent
 from mawl.figures.host_parts import CPU_KINDS, whole_seconds
+from mawl.figures.missing import NO_TIMES
 from mawl.figures.network import IN_USE_RATIO
 from mawl.figures.recordings import NO_JOBS, disks
 from mawl.figures.threads import is_aix
@@ -73,12 +74,16 @@ def why_limit_unknown(reading: RunView) -> str | None:
     """Why logs and recordings of an import cannot tell its limit, and what would; None where they may."""
     if not reading.jobs:
         return f"{NO_JOBS}; import the logs of the jobs, too"
+    if reading.line is not None and not reading.line.active_seconds:
+        return "the run has no active phase"
     if reading.line is not None and reading.line.periods:
         return (
             "the files cover several periods; run mawl import on the logs of one with a recording of its "
             "host (nmon, sar)"
         )
-    if reading.samples is None or reading.windows is None or not reading.samples.nodes:
+    if reading.windows is None:
+        return f"{NO_TIMES}; import logs with the times of the jobs"
+    if reading.samples is None or not reading.samples.nodes:
         return "no recording of the host was imported; add one of the same time (nmon, sar)"
     if any(is_aix(reading.facts, node) for node in reading.facts.nodes):
         return "CPU times of AIX are scaled, so logs do not say how long jobs waited; run the jobs with mawl"
@@ -134,13 +139,15 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[Evidenc
     return [EvidenceLine(kind="evidence", sentence=sentence) for sentence in lines]
 
 
-def why_undecided(windows: Sequence[RecordedWindow], told_ratio: float) -> str:
+def why_undecided(reading: RunView, windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     """Why too little of the run is named, and what to do about it."""
-    if not windows:
+    samples, unrecorded = reading.samples, all(one.full is None for one in windows)
+    known = samples and any("host.cpu_idle_seconds" in samples.names(node) for node in samples.nodes)
+    if not windows or (known and unrecorded):
         return "the recordings cover none of the active phase; record the host throughout"
     if all(one.waited is None for one in windows):
-        return "the logs lack times or CPU times of the jobs; import logs with FULLSTIMER"
-    if all(one.full is None for one in windows):
+        return "the logs lack the CPU times of the jobs; import logs with FULLSTIMER"
+    if unrecorded:
         return "the recordings contain no processor time; add sar -u, mpstat or nmon of the same time"
     figures = "; ".join(line.sentence for line in evidence_of(windows, ""))
     return (

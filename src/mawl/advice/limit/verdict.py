@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from msgspec.structs import replace
+
 from mawl.advice.headroom import headroom_of
 from mawl.advice.limit import imports
 from mawl.advice.limit.evidence import device_peaks
@@ -20,6 +22,7 @@ from mawl.advice.limit.resources import (
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.missing import Missing
+from mawl.figures.throughput import why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.waits import is_unseen
 from mawl.figures.window_states import Moment
@@ -79,19 +82,27 @@ def limit_of(reading: RunView, missing: Missing) -> Limit | None:
         missing["limit"] = _why_unknown(reading)
         return None
     role, device = None, None
+    no_role = no_device = f"the verdict is {verdict}, not storage"
     peaks: dict[str, float | None] = {}
     if verdict == "storage":
         limited = [moment for found, moment in told if found == "storage"]
         role, device = costliest_role(reading, limited)
         if role is None:
-            role, device = _place_at_cap(reading, limited)
+            roles = _roles_at_cap(reading, limited)
+            no_role = f"mawl did not see all I/O, and these roles reached their caps: {', '.join(roles)}"
+            role, devices = (roles[0] if len(roles) == 1 else None), _devices_of(reading, roles)
+            device = devices[0] if len(devices) == 1 else None
+        no_device = no_role if role is None else _why_no_device(reading, role)
         peaks = device_peaks(reading, device) if device else {}
+    no_peak = no_device if device is None else f"no window has samples of {device}"
     missing |= {
-        "limit.role": "the limit is not storage, or no single role",
-        "limit.device": "the limit is not storage, or its role is not on one device",
-        **{f"limit.{name}_bytes_per_second": "no device is named, or it was not sampled" for name in PEAKS},
+        "limit.role": no_role,
+        "limit.device": no_device,
+        **{f"limit.{name}_bytes_per_second": no_peak for name in PEAKS},
         "limit.second": f"no other resource cost {SECOND_RATIO:.0%} of the jobs' time",
     }
+    if losses["storage"] is None and verdict != "storage":
+        missing["limit.second"] = missing["limit.losses.storage"]
     return Limit(
         verdict=verdict,
         role=role,
@@ -133,7 +144,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     seconds = sum(told.values())
     active = reading.line.active_seconds if reading.line else 0.0
     if why is None and (not active or seconds <= NAMED_RATIO * active):
-        why = imports.why_undecided(windows, seconds / active if active else 0.0)
+        why = imports.why_undecided(reading, windows, seconds / active if active else 0.0)
     if why is not None:
         missing["limit"] = why
         return None
@@ -191,12 +202,19 @@ def _caps_reached_in(moment: Moment, reading: RunView) -> frozenset[Role]:
     return reading.roles_at_cap.get(moment.start_seconds, frozenset())
 
 
-def _place_at_cap(reading: RunView, limited: Sequence[Moment]) -> tuple[Role | None, str | None]:
-    """The one role and the one device that reached a cap in these windows; None where there are several."""
-    roles = frozenset[Role]().union(*(_caps_reached_in(moment, reading) for moment in limited))
-    devices = {device for role in roles for volume in reading.volumes(role) for device in volume.devices}
-    role = next(iter(roles)) if len(roles) == 1 else None
-    return role, devices.pop() if len(devices) == 1 else None
+def _roles_at_cap(reading: RunView, limited: Sequence[Moment]) -> list[Role]:
+    return sorted(frozenset[Role]().union(*(_caps_reached_in(moment, reading) for moment in limited)))
+
+
+def _devices_of(reading: RunView, roles: Sequence[Role]) -> list[str]:
+    return sorted({name for role in roles for volume in reading.volumes(role) for name in volume.devices})
+
+
+def _why_no_device(reading: RunView, role: Role) -> str:
+    """Why no one device holds a role that limited the run."""
+    if devices := _devices_of(reading, [role]):
+        return f"{role} lies on several devices: {', '.join(devices)}"
+    return why_no_devices(replace(reading.facts, volumes=reading.volumes(role))) or ""
 
 
 def classify(moment: Moment, reading: RunView) -> Resource | str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice import answer as answers
-from mawl.advice.answer import LEAST_ACTIVE_SECONDS, PUBLISHABLE_SECONDS, decide, times_words
+from mawl.advice.answer import LEAST_ACTIVE_SECONDS, NOT_STORAGE, PUBLISHABLE_SECONDS, decide, times_words
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
@@ -20,8 +20,14 @@ from mawl.records.model.qualification import (
 )
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.thresholds import count_of
+from mawl.records.spec.program_options import ROLES
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
+NO_ROLE = "mawl did not see all I/O, and several roles reached their caps"
+NO_PLACE = {
+    "direction": "neither reads nor writes are known to have taken the jobs twice as long as the other",
+    "place": "the role has several directories",
+}
 PARTS_UNKNOWN = "the waits of more than a twentieth of the real time are not known"
 
 
@@ -239,10 +245,13 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
             reasons[path] = reason
     reasons |= _reasons_of_missing_in_cost(evidence)
     if evidence.limit is not None:
-        where = "the limit is not storage, or lies on no single role, direction or directory"
-        for field in ("role", "direction", "place", "active_ratio"):
-            if getattr(evidence.limit, field) is None:
-                reasons[f"limit.{field}"] = where
+        limit = evidence.limit
+        no_role = NO_ROLE if limit.resource == "storage" else f"the limit is {limit.resource}, not storage"
+        for field in ("role", "direction", "place"):
+            if getattr(limit, field) is None:
+                reasons[f"limit.{field}"] = no_role if limit.role is None else NO_PLACE[field]
+        if limit.active_ratio is None:
+            reasons["limit.active_ratio"] = "a mixed limit has no share"
     reasons |= _reasons_of_missing_in_system(evidence)
     if not evidence.changes:
         reasons["changes"] = found.get("changes", "no single change was found that would help")
@@ -256,10 +265,10 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
 def _reasons_of_missing_in_cost(evidence: Evidence) -> dict[str, str]:
     reasons: dict[str, str] = {}
     if evidence.largest_cost is not None:
-        why = "it is no role, or reads and writes, or several directories, share it"
+        cost = evidence.largest_cost
         for field in ("direction", "place"):
-            if getattr(evidence.largest_cost, field) is None:
-                reasons[f"largest_cost.{field}"] = why
+            if getattr(cost, field) is None:
+                reasons[f"largest_cost.{field}"] = NO_PLACE[field] if cost.part in ROLES else NOT_STORAGE
     if evidence.reference is not None:
         given = evidence.reference
         no_file, no_version = "the reference times are mawl's own", "the reference times are of a file"

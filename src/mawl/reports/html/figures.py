@@ -12,7 +12,7 @@ import msgspec
 from markupsafe import Markup, escape
 from msgspec import UNSET
 
-from mawl.figures.job_sums import NOT_MEASURED, reason_of
+from mawl.figures.job_sums import NOT_RECORDED, reason_of
 from mawl.figures.nights.trends import NIGHT_METRICS
 from mawl.figures.view import RunView
 from mawl.records.definitions import Metric
@@ -134,7 +134,7 @@ class ShownFigures(Terms):
 
     def reason(self, path: Path) -> str:
         """Why a figure is missing: its own reason, or that of the block it would be in."""
-        return reason_of(self.summary.missing, tuple(map(str, path))) or NOT_MEASURED
+        return reason_of(self.summary.missing, tuple(map(str, path))) or NOT_RECORDED
 
 
 def _attribute(value: object) -> Markup:

@@ -44,11 +44,6 @@ LOADED_BYTES = 2**13
 LAUNCHER_GROWTH_BYTES = 2**20
 """What the launcher's copy may have grown between its last look at itself and the exec."""
 
-UNKNOWN_PEAK = (
-    "below the peak of mawl's process before exec, which the kernel's figure includes; the program did not "
-    "count its own (a static or killed program, for example)"
-)
-
 
 class JobIo(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of ``JobRecord`` that come from the counters."""
