@@ -86,6 +86,8 @@ NOT_LEFT = replace(NOTHING_LEFT, own_at_end_bytes=None, machine_at_end_bytes=Non
 TWO = VolumeFacts(role="work", node="bench1", directory="/two", devices=["sdb"], layers=["sdb"])
 ALIKE = by_role() | {"work": role_io(250_000_000, 250_000_000)}
 UNSEEN = jobs(io_remark="static", waits=Waits(on_cpu_seconds=1.0, run_queue_seconds=1.0))
+MOVED = {"own_read_bytes": 2 * 10**9, "charged_written_bytes": 2 * 10**9, "cancelled_written_bytes": 0}
+AT_DEVICE = jobs(MOVED, UNSEEN)
 AT_CAP = IoCap(device="sda", direction="write", bytes_per_second=45_000_000, file="/a", carries=["sda"])
 FOLLOWED = {f"jobs.{which}.{state}_seconds": 0.0 for which in ("followed", "joined") for state in STATES}
 FOLLOWED |= {f"jobs.joined.{name}_{end}_seconds": 0.0 for name in BOUNDED for end in ("least", "most")}
@@ -127,7 +129,7 @@ RUNS: dict[str, dict[str, Any]] = {
     "memory without samples": {"samples": False, "volumes": volumes(devices=[], file_system="tmpfs")},
     "network": {"volumes": volumes(devices=[], network=True, file_system="nfs4")},
     "FUSE": {"volumes": volumes(file_system="fuse.sshfs")},
-    "roles at caps": {"rates": SLEPT, "of": UNSEEN, "volumes": volumes(caps=[AT_CAP])},
+    "roles at caps": {"rates": SLEPT, "of": AT_DEVICE, "volumes": volumes(caps=[AT_CAP])},
     "own file": {"reference": Reference(version=None, file="mine.toml@ab")},
     "solo": {"reference": Reference(version=None), "planned_jobs": []},
     "old": {"reference": None, "format_version": "2.6"},

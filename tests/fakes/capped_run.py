@@ -38,11 +38,13 @@ def capped_run(
     elsewhere: Mapping[str, Rate] | None = None,
     others: Mapping[str, Rate] | None = None,
     unseen: int = 0,
+    moves: float = 1.0,
 ) -> Judged:
     """Judged: work is on sdb, which has a cap in one direction and moved so many bytes per second.
 
     ``elsewhere`` is what the jobs moved at other devices; ``others`` what other programs moved, at a device
-    where the jobs moved nothing, or instead of them; of the four jobs as many are ``unseen`` as it says.
+    where the jobs moved nothing, or instead of them; of the four jobs as many are ``unseen`` as it says,
+    which moved a part of what the others did (``moves``).
     """
     cap = IoCap(device="sdb", direction=direction, bytes_per_second=CAP, file="/groups/cap", carries=["sdb"])
     volumes = [
@@ -68,7 +70,11 @@ def capped_run(
         [replace(one, io=by_role() | {"work": calls_of(one)}) for one in alone.jobs] if others else alone.jobs
     )
     own = Waits(on_cpu_seconds=1.0, run_queue_seconds=1.0)
-    jobs = [
-        replace(one, io_remark="static", waits=own) if at < unseen else one for at, one in enumerate(jobs)
-    ]
+    for at in range(unseen):
+        charged = round((jobs[at].usage.charged_written_bytes or 0) * moves)
+        usage = replace(jobs[at].usage, charged_written_bytes=charged)
+        jobs[at] = replace(jobs[at], io_remark="static", waits=own, usage=usage)
+    if moves < 1.0:
+        whole = round(4.0 * (alone.jobs[-1].usage.charged_written_bytes or 0))
+        jobs[-1] = replace(jobs[-1], usage=replace(jobs[-1].usage, charged_written_bytes=whole))
     return judged(RunView(of, jobs, samples(60, {**IDLE, **rates, **(others or {})})))

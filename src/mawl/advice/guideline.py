@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Sequence
 from typing import Annotated, Literal, NamedTuple
@@ -41,6 +42,8 @@ class FileSystemRate(NamedTuple):
     per_core: float
     role: Role
     file_system: str
+    peak: float = math.inf
+    """In its highest window; without windows it does not count."""
 
 
 def guideline_of(
@@ -73,6 +76,11 @@ def guideline_of(
             why = _why_not_judged(limit, probe)
         elif len(moved) > 1:
             why = f"{role} is on {len(moved)} file systems, and which of them limited the run is not known"
+        elif shown.per_core < bounds.warn_bytes_per_second_per_core <= shown.peak:
+            why = (
+                f"{role} moved {format_rate(shown.peak)} per core in its highest window, so the median one "
+                "is not what the storage can do (mawl probe)"
+            )
         else:
             basis = "run"
         names = ["basis", "standing", "met"] if shown else NAMES
@@ -103,7 +111,9 @@ def _moved_rates(reading: RunView, roles: Sequence[Role]) -> list[FileSystemRate
             known = [rate for rate in flow_of(reading, volume.devices)["total"] if rate is not None]
             if known and cores and tuple(volume.devices) not in found:
                 per_core = statistics.median(known) / cores
-                found[tuple(volume.devices)] = FileSystemRate(per_core, role, _file_system(volume))
+                found[tuple(volume.devices)] = FileSystemRate(
+                    per_core, role, _file_system(volume), max(known) / cores
+                )
     return list(found.values())
 
 

@@ -114,7 +114,9 @@ def _storage(reading: RunView) -> tuple[float | None, str]:
             return None, why
     if not used:
         return None, why or "no sample says how long the devices were busy"
-    most, words, role = max(used)
+    by_role = reading.summary.io.by_role or {}
+    moved = {role: (one.read_bytes or 0) + (one.written_bytes or 0) for role, one in by_role.items()}
+    most, words, role = max(used, key=lambda one: (one[0], moved.get(one[2], 0)))
     others = foreign_bytes_at(reading, role)
     return (None, others) if others else (1.0 - most, words)
 

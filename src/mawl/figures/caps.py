@@ -65,11 +65,14 @@ def cap_of(caps: Caps, place: str, direction: str) -> DirectionCap:
     return found
 
 
-def roles_at_cap(view: RunView) -> dict[float, frozenset[Role]]:
-    """The roles whose devices moved what caps on bytes allow, by the start of windows of the active phase."""
+def at_cap(view: RunView) -> dict[float, frozenset[tuple[Role, Direction]]]:
+    """The roles and directions whose devices moved what caps on bytes allow, by the start of active windows.
+
+    Only where that is nearly all that the devices of all roles moved in the direction.
+    """
     if view.over_time is None:
         return {}
-    found: list[set[Role]] = [set() for _ in view.active]
+    found: list[set[tuple[Role, Direction]]] = [set() for _ in view.active]
     samples, windows = view.over_time
     for role in ROLES:
         places = sorted({(one.node, device) for one in view.volumes(role) for device in one.devices})
@@ -82,10 +85,12 @@ def roles_at_cap(view: RunView) -> dict[float, frozenset[Role]]:
                 for node, device in places
             ]
             for at, moved in enumerate(zip(*flows, strict=True)):
-                ratio = sum(one or 0.0 for one in moved) / allowed
-                if None not in moved and NEAR_RATIO <= ratio <= ABOVE_RATIO:
-                    found[at].add(role)
-    return {moment.start_seconds: frozenset(roles) for moment, roles in zip(view.active, found, strict=True)}
+                own = sum(one or 0.0 for one in moved)
+                everywhere = view.active[at].device[way]
+                alone = everywhere is not None and own >= NEAR_RATIO * everywhere
+                if None not in moved and alone and NEAR_RATIO <= own / allowed <= ABOVE_RATIO:
+                    found[at].add((role, way))
+    return {moment.start_seconds: frozenset(here) for moment, here in zip(view.active, found, strict=True)}
 
 
 def cap_in_force(facts: RunFacts, role: Role, way: Direction) -> str | None:

@@ -9,6 +9,7 @@ from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import FILE_ROLES, Histogram, RoleIo, quantile, sum_by_role, typical
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.io import Direct, Latency, RequestBytes, RoleFigures, SyncLatency
+from mawl.records.spec.program_options import ROLES
 
 LATENCIES = {"p50": 0.5, "p99": 0.99}
 
@@ -49,20 +50,33 @@ def by_role_block(
 
 
 def coverage_ratio(jobs: Sequence[JobRecord], missing: Missing) -> float | None:
-    """Bytes that counted calls moved, files or not, over the kernel's (rchar and wchar); jobs without
-    counters, whose bytes are in the kernel's only, lower it."""
+    """Bytes that counted calls moved, files or not, over the kernel's; jobs without counters, whose bytes are
+    in the kernel's only, lower it."""
     path = "io.coverage_ratio"
     if not any(job.io is not None for job in jobs):
         return None
     whole = 0
     for job in jobs:
-        read, written = job.usage.application_read_bytes, job.usage.application_written_bytes
-        if read is None or written is None:
+        if (moved := kernel_bytes(job)) is None:
             missing[path] = f"the kernel's count of the bytes of {job.job} is not known"
             return None
-        whole += read + written
+        whole += moved
     counted = sum((job.counted_read_bytes or 0) + (job.counted_written_bytes or 0) for job in jobs)
     return ratio(counted, whole, path, missing)
+
+
+def kernel_bytes(job: JobRecord) -> int | None:
+    """Bytes that a job moved as the kernel counts them: of its calls (rchar and wchar).
+
+    If it mapped files of roles, what was charged to it where that is more: no call moves their pages.
+    """
+    usage = job.usage
+    if usage.application_read_bytes is None or usage.application_written_bytes is None:
+        return None
+    calls = usage.application_read_bytes + usage.application_written_bytes
+    if job.io is None or not any(job.io[role].mapped_bytes for role in ROLES):
+        return calls
+    return max(calls, (usage.own_read_bytes or 0) + (usage.charged_written_bytes or 0))
 
 
 def direct_block(jobs: Sequence[JobRecord], missing: Missing) -> Direct:

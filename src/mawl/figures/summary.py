@@ -27,6 +27,7 @@ from mawl.figures.job_sums import (
 )
 from mawl.figures.missing import Missing
 from mawl.figures.queue import queue_block
+from mawl.figures.roles import kernel_bytes
 from mawl.figures.series import partial_remark
 from mawl.figures.signature import SignatureParts, signature_block
 from mawl.figures.slowdown import times_alone_of
@@ -141,17 +142,13 @@ def uncovered_remark(view: RunView) -> list[str]:
     outside = [job for job in view.counted if is_unseen(job)]
     if not outside:
         return []
-    whole = sum(_moved_bytes(job) for job in view.counted)
+    whole = sum(kernel_bytes(job) or 0 for job in view.counted)
     counted = sum((job.counted_read_bytes or 0) + (job.counted_written_bytes or 0) for job in outside)
-    lost = max(sum(_moved_bytes(job) for job in outside) - counted, 0)
+    lost = max(sum(kernel_bytes(job) or 0 for job in outside) - counted, 0)
     names = ", ".join(job.job for job in outside[:MOST_JOBS_NAMED])
     more = f" and {len(outside) - MOST_JOBS_NAMED} more" if len(outside) > MOST_JOBS_NAMED else ""
     share = f", {format_percent(lost / whole)} of the bytes that the kernel counted" if whole else ""
     return [f"--cache none did not cover {names}{more}{share}: {outside[0].io_remark}"]
-
-
-def _moved_bytes(job: JobRecord) -> int:
-    return (job.usage.application_read_bytes or 0) + (job.usage.application_written_bytes or 0)
 
 
 def inputs_block(facts: RunFacts, missing: Missing) -> CachedInputs | None:

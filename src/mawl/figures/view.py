@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 
 from mawl.base.errors import UnreadableRunError
-from mawl.figures.caps import roles_at_cap
+from mawl.figures.caps import at_cap
 from mawl.figures.io import DeviceBytes
 from mawl.figures.missing import counted
 from mawl.figures.open_jobs import CUT, even_out_turns, run_timeline
@@ -16,7 +16,7 @@ from mawl.figures.summary import summary_of
 from mawl.figures.throughput import Counters, device_counters
 from mawl.figures.window_states import Moment, moments
 from mawl.figures.windows import Windows, windows_of
-from mawl.records.model.node import ArrayStatistics
+from mawl.records.model.node import ArrayStatistics, Direction
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord
 from mawl.records.model.run import RunFacts, VolumeFacts
@@ -98,9 +98,9 @@ class RunView:
         return summary_of(self)
 
     @cached_property
-    def roles_at_cap(self) -> dict[float, frozenset[Role]]:
+    def at_cap(self) -> dict[float, frozenset[tuple[Role, Direction]]]:
         """By the start of a window of the active phase."""
-        return roles_at_cap(self)
+        return at_cap(self)
 
     @property
     def active(self) -> list[Moment]:

@@ -241,7 +241,7 @@ def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares:
         for name in PARTS
     }
     missing |= {f"wait.shares.{name}_ratio": "it is known of no job" for name in PARTS}
-    unknown = max(round(1.0 - sum(share or 0.0 for share in shares.values()), 9), 0.0)
+    unknown = max(0.0, round(1.0 - sum(share or 0.0 for share in shares.values()), 9))
     return TimeShares(**{f"{name}_ratio": share for name, share in shares.items()}, unknown_ratio=unknown)
 
 

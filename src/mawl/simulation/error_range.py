@@ -13,11 +13,9 @@ from mawl.plan.mix import MIX_CHANGES, mix_range
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.device_rates import (
     DIRECTIONS,
-    PROBE_IT,
     changed_unknown,
     is_assumed,
     rate_path,
-    why_unknown,
 )
 from mawl.simulation.forecast import Base, Question, is_uncached
 from mawl.simulation.measured_system import MEMORY_PATH
@@ -317,7 +315,7 @@ def doubts_of(
     more = any(factor is None or factor > 1.0 + SAME_RATIO for factor in factors.values())
     changed = changed_unknown(base.own, scenario.system, base.unknown)
     if base.unknown and (more or changed or _differs(factors["memory"])):
-        found.append(f"{why_unknown(changed or base.unknown)}; {PROBE_IT}")
+        found.append(base.why_unknown(changed or base.unknown))
     return found
 
 

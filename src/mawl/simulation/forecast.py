@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mawl.base.errors import UsageError
+from mawl.base.units import format_percent
 from mawl.figures.view import StoredView
 from mawl.plan.workload import Plan
 from mawl.records.model.probe import Probe
@@ -20,6 +21,7 @@ from mawl.simulation.changes import SystemChange, apply_changes
 from mawl.simulation.demand import Demand, Direction, JobDemand, Logged
 from mawl.simulation.device_rates import (
     DIRECTIONS,
+    LEAST_WAITED_RATIO,
     PROBE_IT,
     changed_unknown,
     is_assumed,
@@ -43,7 +45,8 @@ class Base:
     """A run made ready for forecasts: its demand, plans, system, and the calibration that fits it.
 
     ``seen`` is the system as the run or a file describes it, ``own`` the same as calibration found it.
-    ``unknown`` are the devices of the run, and their directions, of which nothing says what they can do.
+    ``unknown`` are the devices of the run, and their directions, of which nothing says what they can do: all
+    where mawl did not see what jobs did in ``unseen_ratio`` of their time.
     """
 
     facts: RunFacts
@@ -53,8 +56,18 @@ class Base:
     calibration: Calibration
     described: bool
     unknown: Mapping[str, Sequence[Direction]]
+    unseen_ratio: float
     seen: System
     outcome: SimulationOutcome
+
+    def why_unknown(self, devices: Collection[str]) -> str:
+        """Why there is no number for these devices, and the cure."""
+        if self.unseen_ratio:
+            return (
+                f"mawl did not see what jobs did in {format_percent(self.unseen_ratio)} of their time, so it "
+                "is not known what other devices would save; run programs whose I/O mawl sees"
+            )
+        return f"{why_unknown(devices)}; {PROBE_IT}"
 
     @property
     def own(self) -> System:
@@ -111,6 +124,11 @@ def base_of(
         probe = view.probe
     system = own or own_system(stored.facts, samples, windows, waited_for(demand, summary), probe)
     unknown = unknown_directions(system, demand) if own is None else {}
+    shares = summary.wait.shares if summary.wait is not None and logged is None else None
+    unseen = shares.unknown_ratio if shares is not None and stored.facts.kind == "measured" else 0.0
+    unseen = unseen if unseen >= LEAST_WAITED_RATIO else 0.0
+    if unseen:
+        unknown = {device.name: list(DIRECTIONS) for device in system.devices}
     still = [name for name in unknown if all(is_assumed(system, rate_path(name, way)) for way in DIRECTIONS)]
     plans = plans_of(stored, demand)
     if own is not None and own.node_count == 1 and len(plans) > 1:
@@ -135,6 +153,7 @@ def base_of(
         calibration=calibration,
         described=own is not None,
         unknown=unknown,
+        unseen_ratio=unseen,
         seen=system,
         outcome=outcome,
     )
@@ -166,9 +185,7 @@ def scenario_of(base: Base, question: Question) -> Scenario:
         system = with_nodes(system, question.nodes)
     unchanged, system = system, apply_changes(system, question.changes)
     if question.system is None and (changed := changed_unknown(unchanged, system, base.unknown)):
-        raise UsageError(
-            "no forecast of this change", where=base.facts.run_id, why=why_unknown(changed), cure=PROBE_IT
-        )
+        raise UsageError("no forecast of this change", where=base.facts.run_id, why=base.why_unknown(changed))
     plans = base.plans
     if question.sessions is not None:
         nodes = [one.node for one in base.facts.node_runs]

@@ -12,7 +12,7 @@ from mawl.figures.comparison.sides import at
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, mix_range
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
-from mawl.simulation.device_rates import DIRECTIONS, PROBE_IT, rate_of, rate_path, why_unknown
+from mawl.simulation.device_rates import DIRECTIONS, rate_of, rate_path
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import (
     MOST_CALIBRATION_ERROR_RATIO,
@@ -236,7 +236,7 @@ def doubling(
     found = []
     for name, system in doubled_systems(scenario.system):
         if on_own_devices and name in base.unknown:
-            reason = f"{why_unknown(base.unknown)}; {PROBE_IT}"
+            reason = base.why_unknown(base.unknown)
             found.append(DoubledResource(resource=name, elapsed_seconds=None, gain_ratio=None, reason=reason))
             continue
         doubled = replace(scenario, system=system)

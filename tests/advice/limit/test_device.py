@@ -167,7 +167,7 @@ def test_jobs_whose_io_mawl_did_not_see_wait_for_storage_only_at_a_cap() -> None
     at_cap = capped_run(CAP, waits=SLEPT, unseen=4).limit
     assert at_cap is not None and (at_cap.verdict, at_cap.role, at_cap.device) == ("storage", "work", "sdb")
     assert at_cap.losses.storage == pytest.approx(0.975)
-    assert "moved what its control group allows" in at_cap.evidence[0].sentence
+    assert "they moved what a control group allows" in at_cap.evidence[0].sentence
     below = capped_run(0.5 * CAP, waits=SLEPT, unseen=4)
     assert below.limit is None
     assert below.missing["limit"] == "mawl did not see what 4 jobs waited for: static (and in 3 more jobs)"
@@ -180,3 +180,11 @@ def test_unseen_jobs_that_cannot_change_the_name_leave_it() -> None:
     assert found.limit is not None and found.limit.verdict == "cpu"
     assert found.limit.losses.storage is None, "the time of the unseen job may be storage's"
     assert "mawl did not see" in found.missing["limit.losses.storage"]
+
+
+def test_unseen_jobs_that_others_pass_at_a_cap_may_just_sleep() -> None:
+    """Six static jobs that slept and read 2 MB each once made "storage 100 %" of the cap of another job."""
+    asleep = capped_run(CAP, waits=SLEPT, unseen=3, moves=1e-3)
+    outdone = capped_run(0.01 * CAP, waits=SLEPT, unseen=4, others={"device.sdb.written_bytes": CAP})
+    for found in (asleep, outdone):
+        assert found.limit is None and "mawl did not see" in found.missing["limit"]

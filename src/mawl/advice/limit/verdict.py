@@ -19,7 +19,8 @@ from mawl.advice.limit.resources import (
     costliest_role,
     unlimited_lines,
 )
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence
+from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence, share_of_time
+from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.missing import Missing
 from mawl.figures.throughput import why_no_devices
@@ -194,16 +195,35 @@ def _mean_losses(reading: RunView, missing: Missing) -> dict[Resource, float | N
 
 
 def _unexplained(moment: Moment, reading: RunView) -> float:
-    """Share of the jobs' time for which jobs slept whose I/O mawl did not see, while no cap was reached."""
-    return 0.0 if _caps_reached_in(moment, reading) else moment.unseen_share
+    """Share of the jobs' time for which jobs slept whose I/O mawl did not see, and did not wait at a cap."""
+    caps = reading.at_cap.get(moment.start_seconds)
+    if not caps or any(foreign_bytes_at(reading, role) for role, _ in caps):
+        return moment.unseen_share
+    return moment.unseen_share * (1.0 - max(_part_at_cap(moment, reading, way) for _, way in caps))
 
 
-def _caps_reached_in(moment: Moment, reading: RunView) -> frozenset[Role]:
-    return reading.roles_at_cap.get(moment.start_seconds, frozenset())
+def _part_at_cap(moment: Moment, reading: RunView, way: str) -> float:
+    """The part of a window for which unseen jobs waited at a cap.
+
+    Jobs that wait all the time share a device alike, so a job waited in proportion to its own bytes a second,
+    the job with most for as long as it slept.
+    """
+    assert reading.windows is not None
+    field = "own_read_bytes" if way == "read" else "charged_written_bytes"
+    start = reading.windows.edges[0] + moment.start_seconds
+    found = []
+    for job in reading.jobs:
+        own, begin, end = getattr(job.usage, field), job.started_at, job.ended_at
+        if begin is not None and end is not None and end > begin:
+            here = min(end, start + moment.seconds) - max(begin, start)
+            if here > 0.0:
+                found.append((is_unseen(job), here, (own or 0) / (end - begin)))
+    most, whole = max((rate for _, _, rate in found), default=0.0), sum(here for one, here, _ in found if one)
+    return sum(here * rate for one, here, rate in found if one) / (most * whole) if most and whole else 0.0
 
 
 def _roles_at_cap(reading: RunView, limited: Sequence[Moment]) -> list[Role]:
-    return sorted(frozenset[Role]().union(*(_caps_reached_in(moment, reading) for moment in limited)))
+    return sorted({role for one in limited for role, _ in reading.at_cap.get(one.start_seconds, ())})
 
 
 def _devices_of(reading: RunView, roles: Sequence[Role]) -> list[str]:
@@ -278,14 +298,14 @@ def second(verdict: str, losses: dict[Resource, float | None]) -> Resource | Non
 
 
 def _unseen_lines(reading: RunView) -> list[RuleEvidence]:
-    """How long jobs slept whose I/O mawl did not see, and for how much of that a device was at its cap."""
-    slept = reading.mean(lambda moment: moment.unseen_share) or 0.0
-    if slept < LEAST_LOSS_RATIO:
+    """For how much of their time it is not known what jobs did, and how often they were at a cap."""
+    unknown = share_of_time(reading, "unknown") or 0.0
+    if not any(moment.unseen_share for moment in reading.active) or unknown < LEAST_LOSS_RATIO:
         return []
-    at_cap = slept - (reading.mean(lambda moment: _unexplained(moment, reading)) or 0.0)
+    waited = sum(_unexplained(one, reading) < 0.5 * one.unseen_share for one in reading.active)
     sentence = (
-        f"jobs whose I/O mawl did not see slept for {format_percent(slept)} of the jobs' time; for "
-        f"{format_percent(at_cap)} of it, a device of the roles moved what its control group allows"
+        f"mawl did not see what jobs did in {format_percent(unknown)} of their time; in {waited} of "
+        f"{counted_noun(len(reading.active), 'window')} they moved what a control group allows their device"
     )
     return [RuleEvidence(kind="evidence", sentence=sentence)]
 

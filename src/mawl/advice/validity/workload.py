@@ -203,15 +203,18 @@ def _check_reach(reading: RunView) -> list[Finding]:
                 cure="run with --cache none, a larger --scale or a lower --memory-limit",
             )
         ]
-    if None in (io.reach.read_ratio, io.reach.write_ratio):
-        return [
-            Finding(
-                rule=REACH.name,
-                severity="preliminary",
-                sentence="how much of the load reached a device is not known",
-                cure="run on a kernel that accounts for I/O (CONFIG_TASK_IO_ACCOUNTING)",
-            )
-        ]
+    for name, moved in (("read", io.application.read_bytes), ("write", io.application.written_bytes)):
+        if getattr(io.reach, f"{name}_ratio") is None and moved != 0:
+            why = reading.summary.missing.get(f"io.reach.{name}_ratio", "it was not measured")
+            return [
+                Finding(
+                    rule=REACH.name,
+                    severity="preliminary",
+                    sentence=f"how much of the load reached a device is not known: {why}",
+                    cure="run on local file systems, with a kernel that accounts for I/O "
+                    "(CONFIG_TASK_IO_ACCOUNTING)",
+                )
+            ]
     return []
 
 
