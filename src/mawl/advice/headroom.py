@@ -176,7 +176,8 @@ def _memory(reading: RunView, *, with_cache: bool) -> tuple[float | None, str]:
         (False, True): "host.memory_free_bytes",
         (False, False): "host.memory_available_bytes",
     }[limited, with_cache]
-    known = [value for value in gauges(samples, name, windows.active_edges) if value is not None]
+    nodes = () if limited else [node.name for node in reading.facts.machines()]
+    known = [value for value in gauges(samples, name, windows.active_edges, nodes) if value is not None]
     cache = "with" if with_cache else "without"
     if not limited or limit is None:
         if not known:

@@ -99,9 +99,9 @@ def rates(
     ]
 
 
-def gauges(samples: RunSamples, name: str, edges: Sequence[float]) -> Rates:
-    """The sum over all nodes of a gauge's mean in each window; None where a node has no figure."""
-    columns = [samples.means(node, name, edges) for node in samples.nodes]
+def gauges(samples: RunSamples, name: str, edges: Sequence[float], nodes: Sequence[str] = ()) -> Rates:
+    """The sum over nodes (else all) of a gauge's mean in each window; None where a node has no figure."""
+    columns = [samples.means(node, name, edges) for node in nodes or samples.nodes]
     return [added(row) for row in zip(*columns, strict=True)] if columns else [None] * (len(edges) - 1)
 
 

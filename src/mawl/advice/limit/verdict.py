@@ -208,9 +208,8 @@ def _part_at_cap(moment: Moment, reading: RunView, way: str) -> float:
     Jobs that wait all the time share a device alike, so a job waited in proportion to its own bytes a second,
     the job with most for as long as it slept.
     """
-    assert reading.windows is not None
     field = "own_read_bytes" if way == "read" else "charged_written_bytes"
-    start = reading.windows.edges[0] + moment.start_seconds
+    start = (reading.windows.edges[0] if reading.windows else 0.0) + moment.start_seconds
     found = []
     for job in reading.jobs:
         own, begin, end = getattr(job.usage, field), job.started_at, job.ended_at
