@@ -48,7 +48,7 @@ WAYS: dict[str, list[str]] = {
 }
 """What a command begins with; file, size and seconds of computing follow."""
 
-IN_EVERY_RUN = ("C", "C, static", "env -i", "io_uring", "mmap, reads", "direct system calls")
+IN_EVERY_RUN = ("C, static", "io_uring", "mmap, reads")
 
 pytestmark = [
     pytest.mark.lab,
