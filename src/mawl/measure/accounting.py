@@ -159,7 +159,8 @@ class _Tree:
             self._first = next(iter(self._known.values()), None)
         ran = sum(process.ran for process in self._known.values())
         self._read_at, self._helpers = time.monotonic(), max(ran - 1, 0)
-        self._on_timer = bool(ran) and self._first is not None and self._first.sleeps_on_timer()
+        has_others = sum(len(process.turns) for process in self._known.values()) > 1
+        self._on_timer = bool(ran and has_others and self._first and self._first.sleeps_on_timer())
 
     def _read(self, io_only: bool) -> bool:
         """Read what changes each second; False when some process is gone.

@@ -196,8 +196,9 @@ def _mean_losses(reading: RunView, missing: Missing) -> dict[Resource, float | N
 
 def _unexplained(moment: Moment, reading: RunView) -> float:
     """Share of the jobs' time for which jobs slept whose I/O mawl did not see, and did not wait at a cap."""
-    caps = reading.at_cap.get(moment.start_seconds)
-    if not caps or any(foreign_bytes_at(reading, role) for role, _ in caps):
+    caps = reading.at_cap.get(moment.start_seconds, frozenset()) if moment.unseen_share else frozenset()
+    unsure = not caps or reading.summary.io.foreign is None
+    if unsure or any(foreign_bytes_at(reading, role) for role, _ in caps):
         return moment.unseen_share
     return moment.unseen_share * (1.0 - max(_part_at_cap(moment, reading, way) for _, way in caps))
 
@@ -258,26 +259,24 @@ def _at_bounds(
 ) -> Iterator[dict[Resource, float]]:
     """The losses as estimated, with the least I/O and the most run queue that a window allows; the reverse.
 
-    Jobs whose I/O mawl did not see waited for storage: at a cap for as long as they slept, else at most.
+    Jobs whose I/O mawl did not see waited for storage: for no less than they did at a cap, at most as long as
+    they slept.
     """
-    seen = moment.unseen_share - unexplained
+    at_cap = moment.unseen_share - unexplained
     ends = {"io": (1.0, 1.0), "run_queue": (1.0, 1.0)}
     blocked, queued = moment.jobs_blocked, moment.jobs_in_run_queue
     if moment.bounds is not None and blocked is not None and queued is not None:
         whole = {"io": sum(blocked[role] for role in ROLES), "run_queue": queued}
-        ends = {
+        ends |= {
             name: (least / whole[name], most / whole[name])
             for name, (least, most) in moment.bounds.items()
             if whole[name]
         }
-    one = (1.0, 1.0)
-    for io, queue, slept in (
-        (1.0, 1.0, 0.0),
-        (ends.get("io", one)[0], ends.get("run_queue", one)[1], 0.0),
-        (ends.get("io", one)[1], ends.get("run_queue", one)[0], unexplained),
-    ):
+    (least_io, most_io), (least_queue, most_queue) = ends["io"], ends["run_queue"]
+    estimate, other = (1.0, 1.0, 0.0), (most_io, least_queue, unexplained)
+    for io, queue, slept in (estimate, (least_io, most_queue, 0.0), other):
         found = {name: loss * (queue if name == "cpu" else io) for name, loss in losses.items()}
-        found["storage"] += seen + slept
+        found["storage"] += at_cap + slept
         yield found
 
 
