@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from mawl.advice.qualification.sentence import limit_words
+from mawl.advice.limit.costs import limit_words
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_ratio
 from mawl.plan.mix import mix_range

@@ -17,7 +17,7 @@ from mawl.records.model.qualification import (
     QualificationChange,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost, Parts
+from mawl.records.model.summary.judgement import Parts
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -52,7 +52,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     guideline_bytes_per_second_per_core: float
     slowdown: Interval | None
     parts: Parts | None = None
-    largest_cost: LargestCost | None = None
     reference: Reference | None = None
     delivered_cores: float | None = None
     preliminary_scale: str | None = None
