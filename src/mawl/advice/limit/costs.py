@@ -8,19 +8,20 @@ from __future__ import annotations
 
 import statistics
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log
 from typing import Literal
 
 import msgspec
 
-from mawl.advice.limit.evidence import flow_of, port_part, server_part
-from mawl.advice.limit.resources import MORE_BLOCKED_RATIO, caps_near, memory_part
+from mawl.advice.limit.evidence import ABOVE_CAP_RATIO, flow_of, port_part, server_part
+from mawl.advice.limit.resources import MORE_BLOCKED_RATIO, memory_part
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import format_percent, format_ratio
+from mawl.figures.caps import cap_of
 from mawl.figures.io import foreign_at
-from mawl.figures.view import RunView
+from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.waits import PARTS, is_unseen
 from mawl.figures.window_states import Moment
 from mawl.importers.formats.text import one_line
@@ -36,6 +37,7 @@ LEAST_COST_RATIO = value_of("limit.least_cost_ratio")
 BOTH_RATIO = value_of("limit.both_ratio")
 USED_RATIO = value_of("limit.used_ratio")
 FOLLOWED_RATIO = value_of("limit.followed_ratio")
+LEAST_WAITING = value_of("limit.least_waiting_jobs")
 FEWEST_WINDOWS = count_of("limit.plateau.fewest_windows")
 
 Kind = Literal["bandwidth", "latency"]
@@ -250,31 +252,34 @@ def _kind_of(
     None where none of them shows it.
     """
     ways: Sequence[Direction] = [way] if way else ["read", "write"]
-    for cap in (one for role in roles for one in caps_near(reading, role)):
-        if cap.direction in ways and 2 * cap.near_windows > cap.waited_windows:
+    for one in ways:
+        cap = cap_of(reading.summary.caps, roles[0], one).bytes_per_second
+        known = [(rate, waiting) for waiting, rate in _rates_beside_waiters(reading, roles, devices, one)]
+        if cap and (rate := weighted_mean(known)) and USED_RATIO <= rate / cap <= ABOVE_CAP_RATIO:
             return "bandwidth"
     block = reading.summary.storage
     demands = [getattr(block.by_role[roles[0]], one) for one in ways] if block else []
     used = [one.sustained_used_ratio for one in demands if one and one.sustained_used_ratio is not None]
     if used and (max(used) >= USED_RATIO or len(used) == len(ways)):
         return "bandwidth" if max(used) >= USED_RATIO else "latency"
-    return _kind_by_growth(list(_rates_beside_waiters(reading, roles, devices)))
+    every = _rates_beside_waiters(reading, roles, devices, "total")
+    return _kind_by_growth([one for one in every if one[0] >= LEAST_WAITING])
 
 
 def _rates_beside_waiters(
-    reading: RunView, roles: Sequence[Role], devices: Sequence[str]
-) -> Iterator[tuple[float, float]]:
+    reading: RunView, roles: Sequence[Role], devices: Sequence[str], direction: str
+) -> list[tuple[float, float]]:
     """Jobs blocked in I/O of the roles, and bytes per second of their devices, in windows that have both."""
-    for one, rate in zip(reading.active, flow_of(reading, devices)["total"], strict=False):
-        if one.jobs_blocked is not None and rate:
-            waiting = sum(one.jobs_blocked[role] for role in roles)
-            if (one.share(waiting) or 0.0) >= LEAST_LOSS_RATIO:
-                yield waiting, rate
+    return [
+        (sum(one.jobs_blocked[role] for role in roles), rate)
+        for one, rate in zip(reading.active, flow_of(reading, devices)[direction], strict=False)
+        if one.jobs_blocked is not None and rate is not None
+    ]
 
 
 def _kind_by_growth(windows: list[tuple[float, float]]) -> Kind | None:
     """Latency where the rate follows the number of waiting jobs (Little's law), else bandwidth."""
-    if len(windows) < FEWEST_WINDOWS:
+    if len(windows) < FEWEST_WINDOWS or min(windows)[1] <= 0.0:
         return None
     windows.sort()
     half = len(windows) // 2

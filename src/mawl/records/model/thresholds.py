@@ -49,10 +49,18 @@ LIMIT: tuple[Threshold, ...] = (
     ),
     threshold(
         "limit.used_ratio",
-        0.8,
+        0.7,
         "ratio",
-        "Storage limits by its bandwidth where a role asked for at least this share of what a probe found; "
-        "with less by the latency of requests.",
+        "Storage limits by its bandwidth from this share of a cap, or of what a probe found, on; below that "
+        "share of a probe by the latency of requests.",
+        "docs/design/verdict.md, Bandwidth or latency",
+    ),
+    threshold(
+        "limit.least_waiting_jobs",
+        2.0,
+        "count",
+        "With fewer waiting jobs in a window a device may have had none to serve.",
+        "docs/design/verdict.md, Bandwidth or latency",
     ),
     threshold(
         "limit.followed_ratio",
