@@ -102,7 +102,7 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         return None
     if any(len(place) < len(limiting) for place in places):
         limiting = limiting[:1]
-    first = limiting[0] if limiting and limiting[0].resource == "storage" else None
+    first = next((cost for cost in limiting if cost.resource == "storage"), None)
     role = first.roles[0] if first is not None and first.roles else None
     device = first.devices[0] if first is not None and len(first.devices) == 1 else None
     peaks = device_peaks(reading, device) if device else {}

@@ -47,7 +47,7 @@ def sentence_of(
     if nodes is not None and nodes.one.slowdown is not None:
         parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
     limit = evidence.limit
-    if limit is not None and limit.costs:
+    if limit is not None and limit.costs and decision.lack != "others":
         said = limit_sentence(limit.named, limit.costs)
         parts.append(f"{said[0].upper()}{said[1:]}.")
     if nodes is not None and nodes.limit in NODES_WORDS:

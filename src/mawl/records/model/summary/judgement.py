@@ -371,7 +371,7 @@ class Limit(msgspec.Struct, kw_only=True):
     ]
     costs: list[Cost]
     """The largest first, from 2 % of the jobs' time on."""
-    role: Annotated[Role | None, text("The role whose I/O cost most, where the verdict is storage.", VERDICT)]
+    role: Annotated[Role | None, text("The role whose I/O cost most, where storage limits.", VERDICT)]
     device: Annotated[str | None, text("The device that holds that role, where it is one.", VERDICT)]
     device_peak_bytes_per_second: Annotated[
         Number | None,
@@ -395,6 +395,10 @@ class Limit(msgspec.Struct, kw_only=True):
         list[ReachedCap],
         block("Caps that the named role came near while jobs waited for it.", NEAR_CAP),
     ] = []
+
+    def is_of(self, resource: str) -> bool:
+        """Whether a resource is the first or the second cause."""
+        return resource in (self.verdict, self.second)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
