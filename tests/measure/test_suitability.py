@@ -23,12 +23,13 @@ from mawl.measure.machine import Limits, Machine
 from mawl.measure.suitability import (
     ClockLook,
     ClockWatch,
-    HeavyProcess,
     Noise,
     NoiseWatch,
     kernel_synchronised,
 )
+from mawl.records.model.node import OtherProgram
 from tests import needs
+from tests.fakes.tree import plant_process
 
 
 def clock(*readings: float) -> Iterator[float]:
@@ -60,11 +61,6 @@ def stat(root: Path, *ticks: int) -> None:
     (root / "stat").write_text("cpu  " + " ".join(map(str, ticks)) + " 0 0\ncpu0 1 2 3\n")
 
 
-def process(root: Path, pid: int, name: str, user: int, system: int) -> None:
-    (root / str(pid)).mkdir(exist_ok=True)
-    (root / str(pid) / "stat").write_text(f"{pid} ({name}) R 1 1 1 0 -1 0 0 0 0 0 {user} {system} 0 0 20 0\n")
-
-
 def test_shares_leave_waiting_and_stolen_time_out_of_busy(tmp_path: Path) -> None:
     stat(tmp_path, 100, 0, 0, 1000, 0, 0, 0, 0)
     watch = NoiseWatch(tmp_path, ticks_per_second=100)
@@ -76,20 +72,18 @@ def test_shares_leave_waiting_and_stolen_time_out_of_busy(tmp_path: Path) -> Non
 
 def test_heavy_processes_are_named_heaviest_first(tmp_path: Path) -> None:
     stat(tmp_path, 0, 0, 0, 0, 0, 0, 0, 0)
-    process(tmp_path, 10, "a (b) c", 100, 0)
-    process(tmp_path, 11, "idle", 100, 0)
-    process(tmp_path, 12, "gone", 0, 0)
-    process(tmp_path, 14, "reused", 0, 0)
-    process(tmp_path, os.getpid(), "self", 0, 0)
+    for pid, name in ((10, "a (b) c"), (11, "idle"), (os.getpid(), "self")):
+        plant_process(tmp_path, pid, name, user=100)
     watch = NoiseWatch(tmp_path, ticks_per_second=100)
-    process(tmp_path, 10, "a (b) c", 150, 20)
-    process(tmp_path, 11, "idle", 101, 0)
-    (tmp_path / "12" / "stat").unlink()
-    process(tmp_path, 13, "new", 900, 0)
-    process(tmp_path, 14, "another", 900, 0)
-    process(tmp_path, os.getpid(), "self", 900, 0)
+    plant_process(tmp_path, 10, "a (b) c", user=150, system=20)
+    plant_process(tmp_path, 11, "idle", user=101)
+    plant_process(tmp_path, 13, "new", user=150)
+    plant_process(tmp_path, os.getpid(), "self", user=900)
     noise = watch.look(seconds=2.0)
-    assert [(heavy.pid, heavy.name, heavy.cores) for heavy in noise.heavy] == [(10, "a (b) c", 0.35)]
+    assert [(one.pid, one.name, one.cpu_seconds) for one in noise.heavy] == [
+        (13, "new", 1.5),
+        (10, "a (b) c", 0.7),
+    ]
 
 
 def test_no_tick_gives_no_figure(tmp_path: Path) -> None:
@@ -218,9 +212,13 @@ def test_unknown_synchronisation_keeps_its_reason() -> None:
 
 
 def test_noise_names_who_makes_it() -> None:
-    loud = Noise(seconds=1.0, busy_ratio=0.6, steal_ratio=0.1, heavy=[HeavyProcess(7, "indexer", 1.2)])
+    heavy = [OtherProgram(node="", pid=7, name="indexer", cpu_seconds=1.2, written_bytes=3 * 10**9)]
+    loud = Noise(seconds=1.0, busy_ratio=0.6, steal_ratio=0.1, heavy=heavy)
     busy, stolen = suitability.noise_checks(MACHINE, loud)
-    assert busy.status == "notice" and "60%" in busy.text and "indexer (7) 1.2 CPU" in busy.text
+    assert busy.status == "notice"
+    assert busy.text == (
+        "the CPUs are 60% busy with other work: indexer (pid 7) used 1.2 CPU seconds and wrote 3.00 GB"
+    )
     assert stolen.status == "notice" and "10%" in stolen.text
 
 
@@ -233,7 +231,7 @@ def test_unknown_noise_is_not_called_quiet() -> None:
 
 def test_a_proc_that_shows_processes_alone_has_a_notice_and_no_figure_of_the_machine(tmp_path: Path) -> None:
     """As mounted with ``subset=pid``."""
-    process(tmp_path, 1, "init", 10, 0)
+    plant_process(tmp_path, 1, "init", user=10)
     assert NoiseWatch(tmp_path, ticks_per_second=100).look(seconds=1.0).busy_ratio is None
     (check,) = suitability.proc_checks(tmp_path)
     assert check.status == "notice" and check.text.startswith("stat, meminfo, diskstats, vmstat are missing")

@@ -19,10 +19,12 @@ import msgspec
 
 from mawl.base.units import format_memory
 from mawl.measure.machine import Machine
+from mawl.measure.other_programs import OtherPrograms
 from mawl.measure.page_cache import keeps
 from mawl.measure.preload.build import library
 from mawl.measure.space import nearest
 from mawl.records.compiled import find_compiler
+from mawl.records.model.node import OtherProgram, named
 from mawl.records.spec.program_options import Role
 from mawl.records.store.files import TEMPORARY_CACHE
 
@@ -33,14 +35,6 @@ HEAVY_CORES = 0.2
 """A process that used this share of a core during the look is named."""
 
 _CPU_FIELDS = ("user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal")
-
-
-class HeavyProcess(msgspec.Struct, frozen=True):
-    """A process that used ``cores`` CPU seconds per second."""
-
-    pid: int
-    name: str
-    cores: float
 
 
 class Noise(msgspec.Struct, frozen=True, kw_only=True):
@@ -54,18 +48,18 @@ class Noise(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
     busy_ratio: float | None
     steal_ratio: float | None
-    heavy: list[HeavyProcess]
+    heavy: list[OtherProgram]
 
 
 class NoiseWatch:
-    """Begins a look when it is made; ``look`` ends it.  This process is left out of ``heavy``."""
+    """Begins a look when it is made; ``look`` ends it.  This process and its children are not heavy."""
 
     def __init__(self, proc: Path = Path("/proc"), ticks_per_second: int | None = None) -> None:
         self._proc = proc
-        self._ticks = ticks_per_second or os.sysconf("SC_CLK_TCK")
         self._began_at = time.monotonic()
         self._cpu = _cpu_ticks(proc)
-        self._processes = _process_ticks(proc)
+        self._others = OtherPrograms(proc=proc, ticks_per_second=ticks_per_second)
+        self._others.look()
 
     def look(self, seconds: float | None = None) -> Noise:
         """What ran since the watch was made; ``seconds`` stands in for the clock in tests."""
@@ -73,19 +67,13 @@ class NoiseWatch:
         spent = {name: ticks - self._cpu[name] for name, ticks in _cpu_ticks(self._proc).items()}
         total = sum(spent.values())
         idle = spent["idle"] + spent["iowait"] + spent["steal"]
-        heavy = []
-        for pid, (name, ticks) in _process_ticks(self._proc).items():
-            before = self._processes.get(pid)
-            if before is None or before[0] != name or pid == os.getpid() or elapsed <= 0:
-                continue
-            cores = (ticks - before[1]) / self._ticks / elapsed
-            if cores >= HEAVY_CORES:
-                heavy.append(HeavyProcess(pid, name, cores))
+        self._others.look(last=True)
+        heavy = [one for one in self._others.programs() or [] if one.cpu_seconds >= HEAVY_CORES * elapsed > 0]
         return Noise(
             seconds=elapsed,
             busy_ratio=(total - idle) / total if total > 0 else None,
             steal_ratio=spent["steal"] / total if total > 0 else None,
-            heavy=sorted(heavy, key=lambda process: -process.cores),
+            heavy=sorted(heavy, key=lambda process: -process.cpu_seconds),
         )
 
 
@@ -96,22 +84,6 @@ def _cpu_ticks(proc: Path) -> dict[str, int]:
         words = (proc / "stat").read_text().splitlines()[0].split()[1:]
     figures = [int(word) for word in words[: len(_CPU_FIELDS)]]
     return dict(zip(_CPU_FIELDS, figures + [0] * (len(_CPU_FIELDS) - len(figures)), strict=True))
-
-
-def _process_ticks(proc: Path) -> dict[int, tuple[str, int]]:
-    found: dict[int, tuple[str, int]] = {}
-    for entry in os.listdir(proc):
-        if not entry.isdigit():
-            continue
-        try:
-            text = (proc / entry / "stat").read_text(errors="replace")
-        except OSError:
-            continue
-        # The name stands in parentheses and may itself hold blanks and parentheses.
-        start, end = text.index("("), text.rindex(")")
-        words = text[end + 2 :].split()
-        found[int(entry)] = (text[start + 1 : end], int(words[11]) + int(words[12]))
-    return found
 
 
 Synchronised = Literal["yes", "no"]
@@ -424,8 +396,7 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     """Other load, which a run would measure as if it were its own machine's slowness."""
     found = []
     if noise.busy_ratio is not None and noise.busy_ratio > BUSY_RATIO:
-        heavy = ", ".join(f"{p.name} ({p.pid}) {p.cores:.1f} CPU" for p in noise.heavy[:5])
-        text = f"the CPUs are {noise.busy_ratio:.0%} busy with other work{': ' + heavy if heavy else ''}"
+        text = f"the CPUs are {noise.busy_ratio:.0%} busy with other work{named(noise.heavy)}"
         found.append(SuitabilityCheck("noise", "notice", text, "stop it, or wait until it is done"))
     if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
         text = f"the hypervisor gives {noise.steal_ratio:.0%} of the CPU time to other guests"

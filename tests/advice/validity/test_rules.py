@@ -11,6 +11,7 @@ import pytest
 from mawl.advice.validity.status import RULES, status, validity_of
 from mawl.advice.validity.storage import thirds
 from mawl.figures.view import RunView
+from mawl.records.model.node import OtherProgram
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.run import (
     CacheFacts,
@@ -118,9 +119,9 @@ def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: 
             "80 % of the input files were already cached",
         ),
         (
-            {"load_before": LoadBefore(seconds=0.5, busy_ratio=0.6, heavy=["compiler"])},
+            {"load_before": LoadBefore(seconds=0.5, busy_ratio=0.6, heavy=["make (pid 7)"])},
             "competition",
-            "busy for 60 % of the time just before the start (compiler)",
+            "busy for 60 % of the time just before the start: make (pid 7)",
         ),
         (
             {
@@ -202,6 +203,19 @@ def test_bytes_at_the_device_that_no_job_asked_for() -> None:
     moved, own = 345e6 * SECONDS, 4e9
     assert f"at the devices of the roles ({(moved - own) / SECONDS / 1e6:.0f} MB/s)" in found.sentence
     assert f"{(moved - own) / moved:.0%}".replace("%", " % of all") in found.sentence
+
+
+def test_who_used_processors_and_devices_is_named() -> None:
+    programs = [
+        OtherProgram(node="n", pid=7, name="a", cpu_seconds=9.0, read_bytes=0, written_bytes=2 * 10**9),
+        OtherProgram(node="n", pid=8, name="b", cpu_seconds=70.0),
+    ]
+    rates: dict[str, Rate] = {"host.cpu_user_seconds": 6.0, "device.sda.written_bytes": 90e6}
+    reading = run_of(good_facts(other_programs=programs), rates, alone=False)
+    processors, devices = (one.sentence for one in validity_of(reading).findings if one.rule == "competition")
+    used = "a (pid 7) used 9.0 CPU seconds and wrote 2.00 GB"
+    assert processors.endswith(f" during the run: b (pid 8) used 70.0 CPU seconds; {used}")
+    assert devices.endswith(f"; at all devices: {used}")
 
 
 def test_gaps_between_samples() -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from mawl.base.errors import MawlError
 from mawl.plan.workload import Plan, SessionPlan
+from mawl.records.model.node import OtherProgram
 from mawl.records.model.records import EventRecord
 from mawl.records.model.run import Overhead, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import AUTO, Options
@@ -137,3 +138,15 @@ def test_a_device_counts_once_for_nodes_that_are_known_to_be_one_machine(
     parts = [on_device("n1", "sda", boot), on_device("n2", "sda", boot), on_device("n3", "sda", "other")]
     volumes = merged(facts(), parts, Overhead()).volumes
     assert [volume.devices for volume in volumes] == [["sda"], *second]
+
+
+def test_other_programs_are_those_of_each_machine_as_its_first_node_saw_them() -> None:
+    def part(node: str, boot: str, pid: int | None) -> NodePart:
+        program = OtherProgram(node=node, pid=pid or 0, name="a", cpu_seconds=1.0)
+        of = facts(other_programs=None if pid is None else [program])
+        return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=of)
+
+    parts = [part("n1", "one", 7), part("n2", "one", 7), part("n3", "two", 8), part("n4", "three", None)]
+    found = merged(facts(), parts, Overhead()).other_programs
+    assert found is not None and [(one.node, one.pid) for one in found] == [("n1", 7), ("n3", 8)]
+    assert merged(facts(), parts[3:], Overhead()).other_programs is None

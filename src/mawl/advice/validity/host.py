@@ -15,10 +15,12 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.figures.io import foreign_at
+from mawl.figures.others import others_of, processor_use
 from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, weighted_mean
-from mawl.figures.windows import added, gauges, rates
+from mawl.figures.windows import gauges, rates
+from mawl.records.model.node import named
 from mawl.records.model.summary.io import Foreign
 from mawl.records.model.summary.judgement import Finding, Unmeasured
 from mawl.records.model.summary.summary import Summary
@@ -54,7 +56,7 @@ def _load_before(reading: RunView) -> list[Finding]:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
         return []
-    names = f" ({', '.join(before.heavy)})" if before.heavy else ""
+    names = f": {'; '.join(before.heavy)}" if before.heavy else ""
     return [
         Finding(
             rule=COMPETITION.name,
@@ -74,7 +76,8 @@ def _foreign_processor_time(reading: RunView) -> list[Finding]:
         Finding(
             rule=COMPETITION.name,
             severity="preliminary",
-            sentence=f"others used {format_percent(ratio)} of all processor time during the run",
+            sentence=f"others used {format_percent(ratio)} of all processor time during the run"
+            + named(sorted(others_of(reading.facts)[0], key=lambda one: -one.cpu_seconds)),
             cure=COMPETITION_CURE,
         )
     ]
@@ -85,17 +88,8 @@ def foreign_cpu_ratio(reading: RunView) -> float | None:
     if reading.over_time is None:
         return None
     samples, windows = reading.over_time
-    edges = (windows.edges[0], windows.edges[-1])
-
-    def rate(*names: str) -> float | None:
-        return rates(samples, names, edges)[0]
-
-    busy = rate("host.cpu_user_seconds", "host.cpu_system_seconds", "host.cpu_interrupt_seconds")
-    rest = rate("host.cpu_idle_seconds", "host.cpu_iowait_seconds", "host.cpu_steal_seconds")
-    own = added((rate("jobs.on_cpu_seconds"), rate("mawl_cpu_seconds")))
-    if busy is None or rest is None or own is None or busy + rest <= 0:
-        return None
-    return max(busy - own, 0.0) / (busy + rest)
+    use = processor_use(samples, (windows.edges[0], windows.edges[-1]))[0]
+    return None if use is None else use.others / use.processors
 
 
 def foreign_bytes(summary: Summary) -> str | None:
@@ -132,6 +126,9 @@ def _foreign_device_bytes(reading: RunView) -> list[Finding]:
     sentence = foreign_bytes(reading.summary)
     if sentence is None:
         return []
+    moved = [one for one in others_of(reading.facts)[0] if one.moved_bytes]
+    most = named(sorted(moved, key=lambda one: -one.moved_bytes))
+    sentence += f"; at all devices{most}" if most else ""
     return [Finding(rule=COMPETITION.name, severity="preliminary", sentence=sentence, cure=COMPETITION_CURE)]
 
 

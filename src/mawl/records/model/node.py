@@ -1,4 +1,4 @@
-"""What ``run.json`` holds of the nodes of a run: outcome, clock, I/O caps, dirty pages, ports and settings.
+"""What ``run.json`` holds of the nodes of a run: outcome, clock, caps, other programs, ports and settings.
 
 The statistics of storage arrays (``arrays.json``) are here, too.
 """
@@ -10,6 +10,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from mawl.base.units import format_bytes
 from mawl.records.definitions import CAPS, count, listing, rate, text
 from mawl.records.model.thresholds import value_of
 
@@ -123,6 +124,55 @@ KIND_OF: dict[Transport, PortKind] = {
     "nvme-tcp": "ethernet",
     "nvme-rdma": "ethernet",
 }
+
+
+class OtherProgram(msgspec.Struct, frozen=True, kw_only=True):
+    """A process that was not the run's, and what it used while jobs ran, with children that ended meanwhile.
+
+    ``name`` is the kernel's (15 bytes).  Bytes are those of ``/proc/PID/io`` (``read_bytes``,
+    ``write_bytes``) at all devices; None where that file may not be read, and of kernel threads, which
+    write for other programs, too.
+    """
+
+    node: str
+    pid: int
+    name: str
+    cpu_seconds: float
+    read_bytes: int | None = None
+    written_bytes: int | None = None
+    kernel_thread: bool = False
+
+    @property
+    def moved_bytes(self) -> int:
+        return (self.read_bytes or 0) + (self.written_bytes or 0)
+
+    @property
+    def weight(self) -> float:
+        """What it used as one number: a CPU second counts as much as 100 MB (the guideline for a core)."""
+        return self.cpu_seconds + self.moved_bytes / 100e6
+
+    def __str__(self) -> str:
+        who = "kernel thread, pid" if self.kernel_thread else "pid"
+        used = [f"used {self.cpu_seconds:.1f} CPU seconds"]
+        for verb, size in (("read", self.read_bytes), ("wrote", self.written_bytes)):
+            used += [f"{verb} {format_bytes(size)}"] if size and size >= LEAST_NAMED_BYTES else []
+        *most, last = used
+        return f"{self.name} ({who} {self.pid}) {' and '.join([', '.join(most), last] if most else [last])}"
+
+
+LEAST_NAMED_BYTES = 10**6
+MOST_NAMED_PROGRAMS = 3
+
+
+def largest_first(programs: Iterable[OtherProgram]) -> list[OtherProgram]:
+    """Programs by what they used, then kernel threads, which work for programs."""
+    return sorted(programs, key=lambda one: (one.kernel_thread, -one.weight))
+
+
+def named(programs: Iterable[OtherProgram]) -> str:
+    """The first of these programs in words, nothing where there are none: ``: python3 (pid 1) used ...``."""
+    words = "; ".join(map(str, [*programs][:MOST_NAMED_PROGRAMS]))
+    return f": {words}" if words else ""
 
 
 class Port(msgspec.Struct, frozen=True, kw_only=True):

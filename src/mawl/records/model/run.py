@@ -32,7 +32,16 @@ from mawl.records.definitions import (
 )
 from mawl.records.model.campaign import CampaignPart
 from mawl.records.model.compressibility import Compressibility
-from mawl.records.model.node import DirtyPages, Inventory, IoCap, NodeRun, Port, StorageRun, Transport
+from mawl.records.model.node import (
+    DirtyPages,
+    Inventory,
+    IoCap,
+    NodeRun,
+    OtherProgram,
+    Port,
+    StorageRun,
+    Transport,
+)
 from mawl.records.model.records import JobRecord, ProgramClass, RunOutcome, Usage
 from mawl.records.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.records.spec.run_spec import RunSpec
@@ -295,9 +304,8 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
 class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine did for others just before the run, over ``seconds``.
 
-    ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` names the processes
-    that used most, the heaviest first.
-    """
+    ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` are the processes that used
+    most, in words, the heaviest first."""
 
     seconds: float
     busy_ratio: float | None = None
@@ -427,8 +435,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     planned_jobs: list[PlannedJob] = []
     software: dict[str, str | None] = {}
     arrow_pool: str | None = None
-    """The memory pool of Arrow in the programs, as their processes say (several by commas), since
-    format 2.6."""
+    """The memory pool of Arrow in the programs, as their processes say, since format 2.6."""
     settings: dict[str, Setting] = {}
     inventories: dict[str, Inventory] = {}
     """Node to its settings that matter, as they were before the first job (docs/design/tuning.md)."""
@@ -450,6 +457,9 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Where the reference times of the jobs come from; None before format 2.7, and in imports."""
     alone: list[Alone] = []
     load_before: LoadBefore | None = None
+    other_programs: list[OtherProgram] | None = None
+    """What else used the machine while jobs ran, since format 2.8.  Where some of it could not be seen,
+    ``missing`` says why; None where nothing was."""
     free_space: list[FreeSpace] = []
     compressibility: Compressibility | None = None
     """What compression would save on the roles (``mawl run --compressibility yes``)."""

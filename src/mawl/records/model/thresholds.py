@@ -89,6 +89,12 @@ LIMIT: tuple[Threshold, ...] = (
         "Where more of the memory was free all the time, nothing was read again for want of memory.",
     ),
     threshold(
+        "limit.others.most_idle_ratio",
+        0.1,
+        "ratio",
+        "Where more of the processors idled, no job waited for one because of other programs.",
+    ),
+    threshold(
         "limit.plateau.near_top_ratio",
         0.9,
         "ratio",

@@ -15,7 +15,7 @@ from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
 from mawl.base.foreign import descriptor_of, read_regular
 from mawl.base.foreign_text import LARGEST_JSON_BYTES
 
-FORMAT_VERSION = "2.7"
+FORMAT_VERSION = "2.8"
 """Of the run folder (docs/design/run-folder.md).
 
 History of the format
@@ -46,6 +46,7 @@ History of the format
   2.6  run.json: arrow_pool, the memory pool of Arrow in the programs, load_version of the workload
   2.7  run.json: reference and reference_seconds of the planned jobs; runs of the times alone: when they
        started, without their waits
+  2.8  run.json: other_programs, the processes of others that used processors or moved bytes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in ``records.store.upgrades``, and older readers refuse it.

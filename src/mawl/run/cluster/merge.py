@@ -17,7 +17,7 @@ from mawl.base.errors import MawlError
 from mawl.base.removal import remove_tree
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.workload import Plan
-from mawl.records.model.node import NodeRun, StorageRun
+from mawl.records.model.node import NodeRun, OtherProgram, StorageRun
 from mawl.records.model.records import Usage
 from mawl.records.model.run import (
     CacheFacts,
@@ -180,6 +180,7 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
         overhead=_overhead([own, *(facts.overhead for facts in every)]),
         outside_cpu=_outside([facts.outside_cpu for facts in every]),
         load_before=_load(every),
+        other_programs=_other_programs(every, others),
         free_space=[space for facts in every for space in facts.free_space],
         missing=missing,
         remarks=[*base.remarks, *_remarks(parts, others), *_remarks_on_storage(base.storage_runs)],
@@ -288,6 +289,12 @@ def _outside(accounts: Sequence[OutsideCpu | None]) -> OutsideCpu | None:
         user_cpu_seconds=_sum(account.user_cpu_seconds for account in known),
         system_cpu_seconds=_sum(account.system_cpu_seconds for account in known),
     )
+
+
+def _other_programs(every: Sequence[RunFacts], others: Mapping[str, str]) -> list[OtherProgram] | None:
+    """Those of each machine, as its first node saw them; None where no node saw any."""
+    seen = [facts.other_programs for facts in every if facts.other_programs is not None]
+    return [one for some in seen for one in some if one.node not in others] if seen else None
 
 
 def _load(every: Sequence[RunFacts]) -> LoadBefore | None:

@@ -33,7 +33,7 @@ from mawl.measure.space import file_systems
 from mawl.measure.suitability import NoiseWatch
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
-from mawl.records.model.node import DirtyPages
+from mawl.records.model.node import MOST_NAMED_PROGRAMS, DirtyPages
 from mawl.records.model.run import CacheFacts, FreeSpace, LoadBefore
 from mawl.records.spec.program_options import ROLES, CacheMode, Role, VolumeOrder
 from mawl.records.volumes import Volumes
@@ -215,7 +215,6 @@ class CleanStart(Opening):
 
 
 LOOK_SECONDS = 0.5
-MOST_NAMED = 3
 
 
 def load_before() -> LoadBefore:
@@ -226,7 +225,7 @@ def load_before() -> LoadBefore:
     return LoadBefore(
         seconds=noise.seconds,
         busy_ratio=noise.busy_ratio,
-        heavy=[process.name for process in noise.heavy[:MOST_NAMED]],
+        heavy=[str(process) for process in noise.heavy[:MOST_NAMED_PROGRAMS]],
     )
 
 

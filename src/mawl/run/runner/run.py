@@ -16,6 +16,7 @@ from mawl.measure.compressibility.volumes import RunCompressibility
 from mawl.measure.control_groups import with_caps_after
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import read_machine
+from mawl.measure.other_programs import OtherPrograms
 from mawl.measure.space import with_space
 from mawl.plan.derived_jobs import derived_of, encoded
 from mawl.plan.output import plan_toml
@@ -26,7 +27,7 @@ from mawl.records.store.files import library_key
 from mawl.records.store.folder import RunWriter, unwritable
 from mawl.records.volumes import Volumes
 from mawl.run.launch.client import JobLauncher, Launcher, Launchers
-from mawl.run.launch.setup import kill_run
+from mawl.run.launch.setup import RUN_ID_VARIABLE, kill_run
 from mawl.run.runner.counting import Counting, RoleSampling
 from mawl.run.runner.facts import facts_before
 from mawl.run.runner.job import JobLogs
@@ -78,7 +79,8 @@ def carry_out(
         collector = _collector(facts, restriction)
         cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
-        sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places())
+        others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={request.run_id}")
+        sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places(), others)
         clean = CleanStart(volumes, opening)
         host, logs = HostSampling(node, collector, writer, _devices(facts)), JobLogs(request.folder / "logs")
         loop = RunLoop(
@@ -99,6 +101,8 @@ def carry_out(
         try:
             loop.run()
             host.look(time.time(), whole=True)
+            if loop.released_at is not None:
+                others.look(last=True)
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended, outside = time.monotonic(), restriction.account()
@@ -109,8 +113,9 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 dirty=dirty,
+                other_programs=others.programs(),
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing_reasons(restriction, outside, counting, loop) | collector.reasons(),
+                missing=_missing_reasons(restriction, outside, counting, loop, others) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
@@ -201,9 +206,15 @@ def _devices(facts: RunFacts) -> set[str]:
 
 
 def _missing_reasons(
-    restriction: Restriction, outside: OutsideCpu | None, counting: Counting, loop: RunLoop
+    restriction: Restriction,
+    outside: OutsideCpu | None,
+    counting: Counting,
+    loop: RunLoop,
+    others: OtherPrograms,
 ) -> dict[str, str]:
     missing = {}
+    if (hidden := others.hidden()) is not None:
+        missing["other_programs"] = hidden
     if outside is None:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
     if counting.reason is not None:

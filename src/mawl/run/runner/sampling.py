@@ -15,6 +15,7 @@ import msgspec
 from mawl.measure.accounting import ProcessSampler, TreeSample
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.host.files import Figures
+from mawl.measure.other_programs import OtherPrograms
 from mawl.measure.space import Occupancy
 from mawl.plan.progress import Progress
 from mawl.records.model.records import Usage
@@ -78,11 +79,13 @@ class Sampling:
         sampler: ProcessSampler,
         roles: RoleSampling | None = None,
         places: Sequence[Path] = (),
+        others: OtherPrograms | None = None,
     ) -> None:
         self.node = node
         self.sampler = sampler
         self.roles = roles or RoleSampling()
         self.occupancy = Occupancy(places)
+        self._others = others
         self._stopped = StoppedJobs()
         self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
@@ -123,6 +126,8 @@ class Sampling:
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
         """
+        if self._others is not None:
+            self._others.look_when_due(monotonic)
         live = self._live = self.sampler.sample(self._pids)
         totals = self._totals(live)
         seconds = None if self._last_at is None else monotonic - self._last_at
