@@ -13,13 +13,13 @@ from mawl.plan.references import reference_of
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
+from mawl.records.model.node import LoadBefore
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord, Usage, total
 from mawl.records.model.role_io import IoByRole, RoleIo, Waits, sum_by_role
 from mawl.records.model.run import (
     PLANNED_FIELDS,
     CacheFacts,
     FreeSpace,
-    LoadBefore,
     NodeFacts,
     OutsideCpu,
     Overhead,

@@ -18,13 +18,12 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.records.model.node import ClockFacts, NodeRun
+from mawl.records.model.node import ClockFacts, LoadBefore, NodeRun
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage, total
 from mawl.records.model.role_io import IoByRole, RoleIo, Waits
 from mawl.records.model.run import (
     PLANNED_FIELDS,
     CacheFacts,
-    LoadBefore,
     NodeFacts,
     OutsideCpu,
     Overhead,

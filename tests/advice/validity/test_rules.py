@@ -11,12 +11,11 @@ import pytest
 from mawl.advice.validity.status import RULES, status, validity_of
 from mawl.advice.validity.storage import thirds
 from mawl.figures.view import RunView
-from mawl.records.model.node import OtherProgram
+from mawl.records.model.node import LoadBefore, OtherProgram
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.run import (
     CacheFacts,
     FreeSpace,
-    LoadBefore,
     Phases,
     RunFacts,
     VolumeFacts,

@@ -175,6 +175,17 @@ def named(programs: Iterable[OtherProgram]) -> str:
     return f": {words}" if words else ""
 
 
+class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
+    """What the machine did for others just before the run, over ``seconds``.
+
+    ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` are the processes that used
+    most, in words, the heaviest first."""
+
+    seconds: float
+    busy_ratio: float | None = None
+    heavy: list[str] = []
+
+
 class Port(msgspec.Struct, frozen=True, kw_only=True):
     """A network interface or a fibre channel port.  ``members`` are the interfaces below a bond, VLAN or
     bridge: what these carry is what it carries, so one with members counts nowhere."""

@@ -36,6 +36,7 @@ from mawl.records.model.node import (
     DirtyPages,
     Inventory,
     IoCap,
+    LoadBefore,
     NodeRun,
     OtherProgram,
     Port,
@@ -299,17 +300,6 @@ class Alone(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     runs: list[AloneRun] = []
     places: list[str] = []
-
-
-class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
-    """What the machine did for others just before the run, over ``seconds``.
-
-    ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` are the processes that used
-    most, in words, the heaviest first."""
-
-    seconds: float
-    busy_ratio: float | None = None
-    heavy: list[str] = []
 
 
 class FreeSpace(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,11 +17,10 @@ from mawl.base.errors import MawlError
 from mawl.base.removal import remove_tree
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.workload import Plan
-from mawl.records.model.node import NodeRun, OtherProgram, StorageRun
+from mawl.records.model.node import LoadBefore, NodeRun, OtherProgram, StorageRun
 from mawl.records.model.records import Usage
 from mawl.records.model.run import (
     CacheFacts,
-    LoadBefore,
     OutsideCpu,
     Overhead,
     Phases,

@@ -33,8 +33,8 @@ from mawl.measure.space import file_systems
 from mawl.measure.suitability import NoiseWatch
 from mawl.plan.needs import Needs
 from mawl.plan.workload import Plan
-from mawl.records.model.node import MOST_NAMED_PROGRAMS, DirtyPages
-from mawl.records.model.run import CacheFacts, FreeSpace, LoadBefore
+from mawl.records.model.node import MOST_NAMED_PROGRAMS, DirtyPages, LoadBefore
+from mawl.records.model.run import CacheFacts, FreeSpace
 from mawl.records.spec.program_options import ROLES, CacheMode, Role, VolumeOrder
 from mawl.records.volumes import Volumes
 from mawl.run.runner.request import Opening, RunRequest

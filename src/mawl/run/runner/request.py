@@ -11,8 +11,9 @@ import msgspec
 from mawl.plan.mix import keeps_results
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan, Plan
+from mawl.records.model.node import LoadBefore
 from mawl.records.model.records import JobRecord
-from mawl.records.model.run import Alone, FreeSpace, LoadBefore, Reference
+from mawl.records.model.run import Alone, FreeSpace, Reference
 from mawl.records.spec.program_options import StartMode
 from mawl.records.spec.run_spec import RunSpec
 
