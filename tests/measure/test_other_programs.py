@@ -16,6 +16,7 @@ from mawl.measure.other_programs import (
     MOST_PROGRAMS,
     OtherPrograms,
 )
+from mawl.records.model.node import OtherProgram
 from tests.fakes.tree import plant, plant_process
 
 KERNEL = 0x00200000
@@ -135,7 +136,10 @@ def test_what_others_used(
 
 def test_processes_of_the_same_run_are_its_own(tmp_path: Path) -> None:
     plant(tmp_path, {"7/environ": "A=1\0MAWL_RUN_ID=r1\0", "8/environ": "MAWL_RUN_ID=r11\0"})
-    watch = watched(tmp_path, {7: {}, 8: {}}, {7: {"user": 50}, 8: {"user": 50}}, mark="MAWL_RUN_ID=r1")
+    plant(tmp_path, {"9/environ": "MAWL_RUN_ID=r1-node2\0"})
+    watch = watched(
+        tmp_path, {7: {}, 8: {}, 9: {}}, {pid: {"user": 50} for pid in (7, 8, 9)}, mark="MAWL_RUN_ID=r1"
+    )
     assert used(watch).keys() == {8}
 
 
@@ -159,6 +163,21 @@ def test_a_hostile_name_is_one_line(tmp_path: Path) -> None:
     name = "a) R 1\n\x1b[2J (b"
     watch = watched(tmp_path, {7: {"name": name}}, {7: {"name": name, "user": 1234}})
     assert [str(one) for one in watch.programs() or []] == ["a) R 1 [2J (b (pid 7) used 12.3 CPU seconds"]
+
+
+@pytest.mark.parametrize(
+    ("used", "words"),
+    [
+        ((58.1, 10**6 - 1, 1_200_000_000), "used 58.1 CPU seconds and wrote 1.20 GB"),
+        ((58.1, 3 * 10**9, 1_200_000_000), "used 58.1 CPU seconds, read 3.00 GB and wrote 1.20 GB"),
+        ((0.04, 0, 10**9), "wrote 1.00 GB"),
+        ((0.04, None, None), "used 0.0 CPU seconds"),
+    ],
+)
+def test_the_words_name_what_is_worth_it(used: tuple[float, int | None, int | None], words: str) -> None:
+    cpu, read, written = used
+    program = OtherProgram(node="n", pid=7, name="a", cpu_seconds=cpu, read_bytes=read, written_bytes=written)
+    assert str(program) == f"a (pid 7) {words}"
 
 
 def test_what_cannot_be_seen_is_not_called_nothing(tmp_path: Path) -> None:

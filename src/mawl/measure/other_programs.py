@@ -96,7 +96,8 @@ class _Process:
 
 
 class OtherPrograms:
-    """Looks at all processes except this one, what hangs below it, and what has ``mark`` in its environment.
+    """Looks at all processes except this one, what hangs below it, and what has ``mark`` in its environment,
+    alone or before a hyphen (other nodes of the run).
 
     The first look is what later ones are compared with.
     """
@@ -171,7 +172,8 @@ class OtherPrograms:
         if self._mark is None or key in self._known:
             return False
         with contextlib.suppress(OSError):
-            return self._mark in Path(f"{self._proc}/{key[0]}/environ").read_bytes().split(b"\0")
+            words = Path(f"{self._proc}/{key[0]}/environ").read_bytes().split(b"\0")
+            return any(word == self._mark or word.startswith(self._mark + b"-") for word in words)
         return False
 
     def _end(self, before: dict[int, Key]) -> None:

@@ -153,9 +153,10 @@ class OtherProgram(msgspec.Struct, frozen=True, kw_only=True):
 
     def __str__(self) -> str:
         who = "kernel thread, pid" if self.kernel_thread else "pid"
-        used = [f"used {self.cpu_seconds:.1f} CPU seconds"]
-        for verb, size in (("read", self.read_bytes), ("wrote", self.written_bytes)):
-            used += [f"{verb} {format_bytes(size)}"] if size and size >= LEAST_NAMED_BYTES else []
+        moved = (("read", self.read_bytes), ("wrote", self.written_bytes))
+        used = [f"{verb} {format_bytes(size)}" for verb, size in moved if size and size >= LEAST_NAMED_BYTES]
+        if round(self.cpu_seconds, 1) or not used:
+            used.insert(0, f"used {self.cpu_seconds:.1f} CPU seconds")
         *most, last = used
         return f"{self.name} ({who} {self.pid}) {' and '.join([', '.join(most), last] if most else [last])}"
 

@@ -79,7 +79,7 @@ def carry_out(
         collector = _collector(facts, restriction)
         cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
-        others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={request.run_id}")
+        others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={request.run_id.removesuffix(f'-{request.node}')}")
         sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places(), others)
         clean = CleanStart(volumes, opening)
         host, logs = HostSampling(node, collector, writer, _devices(facts)), JobLogs(request.folder / "logs")
