@@ -123,6 +123,7 @@ def program(pid: int, seconds: float, **more: object) -> OtherProgram:
             [],
             "format 2.7 does not record other programs (mawl before format 2.8)",
         ),
+        (facts(format_version="2.10"), [], "the run ended before it recorded them"),
         (facts(kind="imported"), [], "only measured runs know which other programs ran"),
     ],
 )

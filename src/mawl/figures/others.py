@@ -19,13 +19,19 @@ LEAST_BYTES_RATIO = value_of("validity.competition.most_foreign_bytes_ratio")
 LEAST_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_bytes_per_second")
 
 
+RECORDED_SINCE = [2, 8]
+OLDER = "format {} does not record other programs (mawl before format 2.8)"
+
+
 def others_of(facts: RunFacts) -> tuple[list[OtherProgram], str | None]:
     """The other programs of a run, the largest first; and why not all could be seen, None where they were."""
     if facts.kind != "measured":
         return [], "only measured runs know which other programs ran"
     reason = facts.missing.get("other_programs")
     if facts.other_programs is None and reason is None:
-        reason = f"format {facts.format_version} does not record other programs (mawl before format 2.8)"
+        version = [int(part) for part in facts.format_version.split(".") if part]
+        older = [] < version < RECORDED_SINCE
+        reason = OLDER.format(facts.format_version) if older else "the run ended before it recorded them"
     return largest_first(facts.other_programs or []), reason
 
 

@@ -79,8 +79,7 @@ def carry_out(
         collector = _collector(facts, restriction)
         cleanup.callback(collector.close)
         interrupts = cleanup.enter_context(Interrupts())
-        others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={request.run_id.removesuffix(f'-{request.node}')}")
-        sampling = Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places(), others)
+        sampling = _sampling(request, node, counting, volumes)
         clean = CleanStart(volumes, opening)
         host, logs = HostSampling(node, collector, writer, _devices(facts)), JobLogs(request.folder / "logs")
         loop = RunLoop(
@@ -100,9 +99,7 @@ def carry_out(
             cleanup.callback(looking.close)
         try:
             loop.run()
-            host.look(time.time(), whole=True)
-            if loop.released_at is not None:
-                others.look(last=True)
+            _last_look(host, loop)
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended, outside = time.monotonic(), restriction.account()
@@ -113,9 +110,8 @@ def carry_out(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 dirty=dirty,
-                other_programs=others.programs(),
                 overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
-                missing=_missing_reasons(restriction, outside, counting, loop, others) | collector.reasons(),
+                missing=_missing_reasons(restriction, outside, counting, loop) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
@@ -172,6 +168,18 @@ def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
     logs.look()
 
 
+def _sampling(request: RunRequest, node: str, counting: Counting, volumes: Volumes) -> Sampling:
+    run_id = request.run_id.removesuffix(f"-{request.node}")  # all nodes of a run have it before their name
+    others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={run_id}")
+    return Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places(), others)
+
+
+def _last_look(host: HostSampling, loop: RunLoop) -> None:
+    host.look(time.time(), whole=True)
+    if loop.released_at is not None:
+        loop.sampling.others.look(last=True)
+
+
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
     def made(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
         return Launcher(
@@ -206,14 +214,10 @@ def _devices(facts: RunFacts) -> set[str]:
 
 
 def _missing_reasons(
-    restriction: Restriction,
-    outside: OutsideCpu | None,
-    counting: Counting,
-    loop: RunLoop,
-    others: OtherPrograms,
+    restriction: Restriction, outside: OutsideCpu | None, counting: Counting, loop: RunLoop
 ) -> dict[str, str]:
     missing = {}
-    if (hidden := others.hidden()) is not None:
+    if (hidden := loop.sampling.others.hidden()) is not None:
         missing["other_programs"] = hidden
     if outside is None:
         missing["outside_cpu"] = restriction.reason or "the account was not readable"
@@ -255,6 +259,7 @@ def _facts_after(facts: RunFacts, loop: RunLoop, began: float, ended: float) -> 
         outcome=outcome,
         outcome_reason=reason,
         ended_at=time.time(),
+        other_programs=loop.sampling.others.programs(),
         arrow_pool=", ".join(sorted(loop.arrow_pools)) or None,
         volumes=with_caps_after(with_space(facts.volumes, after=True)),
         phases=msgspec.structs.replace(

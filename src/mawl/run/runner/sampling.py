@@ -85,7 +85,7 @@ class Sampling:
         self.sampler = sampler
         self.roles = roles or RoleSampling()
         self.occupancy = Occupancy(places)
-        self._others = others
+        self.others = others or OtherPrograms(node)
         self._stopped = StoppedJobs()
         self._live: dict[str, TreeSample] = {}
         self._pids: dict[str, int] = {}
@@ -126,8 +126,7 @@ class Sampling:
 
         ``launcher`` is what the launcher has used so far; with the runner's own it is mawl's cost.
         """
-        if self._others is not None:
-            self._others.look_when_due(monotonic)
+        self.others.look_when_due(monotonic)
         live = self._live = self.sampler.sample(self._pids)
         totals = self._totals(live)
         seconds = None if self._last_at is None else monotonic - self._last_at
