@@ -120,7 +120,7 @@ def test_what_was_not_measured_is_no_pass(without: str, rule: str, status_then: 
         (
             {"load_before": LoadBefore(seconds=0.5, busy_ratio=0.6, heavy=["compiler"])},
             "competition",
-            "busy for 60 % of the time just before the start (compiler)",
+            "busy for 60 % of the time just before the start: compiler",
         ),
         (
             {

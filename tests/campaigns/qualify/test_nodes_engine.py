@@ -78,7 +78,7 @@ def test_one_node_and_all_nodes_run_in_turn_and_nothing_is_probed_or_searched(tm
     assert len(ones) == 3 and len(every) >= 3
     order = [run.purpose for run in record.runs if run.purpose in ("one-node", "measured")]
     assert order[:6] == ["one-node", "measured"] * 3
-    for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make"), ("search", "--s")):
+    for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make")):
         phase = record.phase(name)  # type: ignore[arg-type]
         assert phase.state == "skipped" and why in phase.detail
     assert record.phase("runs").detail.startswith("one node: 3 runs, slowdown 2.00, ")

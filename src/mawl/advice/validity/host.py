@@ -54,7 +54,7 @@ def _load_before(reading: RunView) -> list[Finding]:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
         return []
-    names = f" ({', '.join(before.heavy)})" if before.heavy else ""
+    names = f": {', '.join(before.heavy)}" if before.heavy else ""
     return [
         Finding(
             rule=COMPETITION.name,

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.advice.answer import raised_by
 from mawl.advice.judge import judged
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
@@ -224,8 +225,8 @@ class QualifyMachine:
             self._read[key] = _read_run(folder, repeats)
         return self._read[key]
 
-    def model(self, calibration: Path, probe: Path) -> Model:
-        return CalibratedModel(open_run(calibration), probe_in(probe))
+    def model(self, calibration: Path, mix: Path, probe: Path) -> Model:
+        return CalibratedModel(open_run(calibration), probe_in(probe), open_run(mix))
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
         return fitting(runs, probe_in(probe), sessions, answer_bound)
@@ -333,6 +334,7 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
     time_, jobs = summary.time, summary.jobs
     planned = stored.facts.workload.jobs
     bad = max(jobs.total, planned) - jobs.counted
+    before = stored.facts.load_before
     return RunSeen(
         run_id=stored.facts.run_id,
         outcome=stored.facts.outcome,
@@ -343,6 +345,8 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
         slowdown=summary.answer.slowdown,
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
+        disturbance="; ".join(one.reason for one in raised_by(view, None)) or None,
+        heavy=[] if before is None else before.heavy,
     )
 
 

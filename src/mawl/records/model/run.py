@@ -296,7 +296,7 @@ class LoadBefore(msgspec.Struct, frozen=True, kw_only=True):
     """What the machine did for others just before the run, over ``seconds``.
 
     ``busy_ratio`` is of all processors, None where no tick went by; ``heavy`` names the processes
-    that used most, the heaviest first.
+    that used most with their pids, the heaviest first.
     """
 
     seconds: float

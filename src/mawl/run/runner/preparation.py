@@ -226,7 +226,7 @@ def load_before() -> LoadBefore:
     return LoadBefore(
         seconds=noise.seconds,
         busy_ratio=noise.busy_ratio,
-        heavy=[process.name for process in noise.heavy[:MOST_NAMED]],
+        heavy=[f"{process.name} (pid {process.pid})" for process in noise.heavy[:MOST_NAMED]],
     )
 
 
