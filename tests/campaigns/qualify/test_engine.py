@@ -264,8 +264,10 @@ def test_a_busy_machine_stops_it_after_the_calibration_and_names_who_is_busy(
 
 
 def test_anyway_goes_on_beside_other_programs(tmp_path: Path) -> None:
-    record = qualified(tmp_path, FakeWork(Clock(), disturbed={"calibration-1": 9}), anyway=True)
+    always = {f"{name}-{number}": 9 for name in ("calibration", "measured") for number in range(1, 10)}
+    record = qualified(tmp_path, FakeWork(Clock(), per_session=0.5, disturbed=always), anyway=True)
     assert len(record.runs_for("measured")) >= 3
+    assert record.phase("runs").detail.endswith("; no run shows whether its sessions fit")
 
 
 def test_the_doctor_says_what_directories_lie_on_and_which_were_made(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.base.errors import MawlError, UsageError
+from mawl.base.errors import BusyMachineError, MawlError, UsageError
 from mawl.campaigns.qualify.interface import RunWish
 from mawl.campaigns.qualify.nodes import NodesEngine
 from mawl.records.model.qualification import Qualification
@@ -206,3 +206,10 @@ def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_on
     assert record.choice is not None and record.choice.one_node_runs == 1
     ones = [(run.position, run.state) for run in record.runs if run.purpose == "one-node"]
     assert ones == [(1, "finished"), (2, "disturbed"), (2, "left out"), (3, "finished")]
+
+
+def test_a_busy_node_stops_it_after_the_calibration(tmp_path: Path) -> None:
+    engine = engine_over(tmp_path, begun(tmp_path), fake(disturbed={"calibration-1": 2}))
+    with pytest.raises(BusyMachineError, match="burn"):
+        engine.until_choice()
+    assert (engine.record.outcome, engine.record.choice) == ("busy", None)

@@ -254,7 +254,9 @@ class Engine:
         """The run that shows most of the numbers on both sides of the bound; else why there is none."""
         choice, made = self._chosen, self._made_of("measured")
         runs = self._tried()
-        wanted = next_number(runs, self._forecast(), runs_each) if runs else None
+        if not runs:
+            return "no run shows whether its sessions fit"
+        wanted = next_number(runs, self._forecast(), runs_each)
         if wanted is None:
             return "nothing is left to prove"
         if wanted in self._unclear():
