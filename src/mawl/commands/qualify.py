@@ -112,7 +112,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="N",
         help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g}); the answer is "
-        "preliminary below 20 minutes of load, which take 25 to 30 on one machine without the page cache",
+        "preliminary below 20 minutes of load, which take about 30 on one machine without the page cache",
     )
     add_options(parser, "sessions")
     parser.add_argument(
