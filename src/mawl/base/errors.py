@@ -73,7 +73,7 @@ class InvalidFileError(UsageError):
 
 
 class BusyMachineError(MawlError):
-    """Other programs use the machine, so that no answer can be had from it."""
+    """Other programs use the machine, so that a slow answer would not be known."""
 
     exit_code = 4
 
