@@ -126,7 +126,7 @@ def test_qualifications(mawl: Command) -> None:
     for number in range(KILLS):
         seconds = draw.uniform(0.0, QUALIFICATION_SECONDS)
         when = f"kill {number} of qualify {' '.join(more)} after {seconds:.3f} s (MAWL_TEST_SEED={SEED:x})"
-        check(mawl, kill(mawl, seconds, "qualify", "--yes", *more), when)
+        check(mawl, kill(mawl, seconds, "qualify", "--yes", "--anyway", *more), when)
         for record in (mawl.directory / "runs").glob("*/qualify.json"):
             assert read_qualification(record.parent).outcome == "interrupted", when
             more = [f"--continue={record.parent}"]

@@ -15,6 +15,7 @@ from mawl.advice.qualification.gather import command_again
 from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.commands.qualify_text import ProgressLines, choice_text
+from mawl.records.model.qualification import Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered
 from tests.fakes.qualifications import choice, qualification
@@ -198,6 +199,23 @@ def test_an_answer_that_another_process_left_meanwhile_stays(
     assert read_qualification(tmp_path).answer == answered(YES).answer
 
 
+@pytest.mark.parametrize("words", [[], ["--anyway"]])
+def test_what_goes_on_takes_the_option_to_run_beside_other_programs(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, words: list[str]
+) -> None:
+    began: list[Qualification] = []
+
+    def qualify(_: object, __: object, record: Qualification, *more: object) -> int:
+        began.append(record)
+        return 4
+
+    write_qualification(tmp_path, msgspec.structs.replace(answered(YES), answer=None, outcome="busy"))
+    monkeypatch.setattr("mawl.commands.qualify.check_place", lambda *_: None)
+    monkeypatch.setattr("mawl.commands.qualify._qualify", qualify)
+    assert main(["qualify", "--continue", str(tmp_path), "--yes", *words]) == 4
+    assert began[0].asked.anyway == bool(words)
+
+
 def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> None:
     runs = tmp_path / "runs"
     assert cleaning(runs / "qualify-1", runs) == []
@@ -220,6 +238,11 @@ def test_the_choice_says_its_reasons_its_forecast_and_how_sure_it_is() -> None:
     assert "answer    carried, 80 % sure: 1.50 times the reference time (1.10 to 2.10; bound 2.00)" in text
     assert "reads 97 %, writes 100 % of the bytes reach the storage" in text
     assert "time      10 min 12 s of 30 min" in text
+    told = choice(load_seconds=600.0, minutes_to_publish=45, mutual_slowing_ratio=1.06)
+    text = choice_text(told, qualification().asked)
+    assert "load      10 min 00 s: with 30 min the answer will be preliminary, because 20 min of load" in text
+    assert "need about --minutes 45\n" in text
+    assert "together  8 sessions take 1.06 times the CPU seconds of the same jobs alone" in text
 
 
 def test_a_forecast_beyond_the_time_says_so() -> None:

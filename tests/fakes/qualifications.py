@@ -23,8 +23,7 @@ SECONDS: dict[PhaseName, float] = {
     "calibration": 20.0,
     "choice": 1.0,
     "inputs": 30.0,
-    "runs": 400.0,
-    "search": 100.0,
+    "runs": 500.0,
 }
 
 

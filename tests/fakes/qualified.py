@@ -30,6 +30,7 @@ ALONE_SECONDS = 20.0
 """Of all programs at smoke, which the calibration runs."""
 
 RUN_SECONDS_PER_SESSION = 5.0
+BUSY = "other programs used 30 % of the processors"
 OVERHEAD_SECONDS = 4.0
 
 
@@ -39,6 +40,7 @@ class FakeModel:
     overhead_seconds = OVERHEAD_SECONDS
     input_bytes_per_second = 200e6
     core_speed = 1.0
+    mutual_slowing_ratio: float | None = 1.05
     others_cpu_ratio: float | None = 0.0
     read_reach_ratio: float | None = 0.97
     write_reach_ratio: float | None = 1.0
@@ -157,9 +159,11 @@ class FakeWork:
             active_seconds=0.9 * seconds,
             slowdown=plain["ratio"] * self.per_session * sessions if sessions else None,
             others_cpu_ratio=plain["others"],
+            disturbance=BUSY if plain["others"] > 0.1 else None,
+            heavy=["burn (pid 4711)"] if plain["others"] > 0.1 else [],
         )
 
-    def model(self, calibration: Path, probe: Path) -> Model:
+    def model(self, calibration: Path, mix: Path, probe: Path) -> Model:
         return FakeModel(self.per_session)
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:

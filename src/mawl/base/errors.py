@@ -72,6 +72,12 @@ class InvalidFileError(UsageError):
     """A TOML or JSON file holds something other than what its schema says."""
 
 
+class BusyMachineError(MawlError):
+    """Other programs use the machine, so that a slow answer would not be known."""
+
+    exit_code = 4
+
+
 class UnsuitableMachineError(MawlError):
     """The machine lacks something that the run needs (space, memory, a permission)."""
 

@@ -80,7 +80,7 @@ GROUPS: Groups = {
         "--output": None,
     },
     "what": {"--minutes": None, "--sessions": None, "--repeat": None, "--scale": None},
-    "how": {"--yes": None, "--plan": None, "--continue": None, "--json": None},
+    "how": {"--yes": None, "--anyway": None, "--plan": None, "--continue": None, "--json": None},
     "nodes": {"--cluster": "answer for the workers of a Dask cluster", "--ssh": "answer for these hosts"},
 }
 
@@ -111,7 +111,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--minutes",
         type=float,
         metavar="N",
-        help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g})",
+        help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g}); the answer is "
+        "preliminary below 20 minutes of load, which take about 30 on one machine without the page cache",
     )
     add_options(parser, "sessions")
     parser.add_argument(
@@ -127,6 +128,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="smoke, quick, standard, full, or a factor of full such as 0.01 (default: chosen for the time)",
     )
     add_options(parser, *NODE_FIELDS)
+    parser.add_argument(
+        "--anyway",
+        action="store_true",
+        help="go on where other programs use the machine (also with --continue)",
+    )
     parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
     parser.add_argument(
         "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
@@ -170,7 +176,10 @@ def run(arguments: argparse.Namespace) -> int:
         write_qualification(folder, record)
     with held(folder, name=QUALIFICATION_LOCK) as lock:
         # Another process may have gone on with it until it let go of the lock.
-        return _qualify(arguments, folder, read_qualification(folder), bounds, lock, failing)
+        record = read_qualification(folder)
+        if arguments.anyway:
+            record = msgspec.structs.replace(record, asked=msgspec.structs.replace(record.asked, anyway=True))
+        return _qualify(arguments, folder, record, bounds, lock, failing)
 
 
 def _qualify(

@@ -6,8 +6,15 @@ import contextlib
 import math
 from typing import TextIO
 
-from mawl.base.units import format_bytes, format_memory, format_percent, format_ratio, format_seconds
-from mawl.campaigns.qualify.choice import SPARE_RATIO
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_memory,
+    format_percent,
+    format_ratio,
+    format_seconds,
+)
+from mawl.campaigns.qualify.choice import PUBLISHABLE_SECONDS, SPARE_RATIO
 from mawl.records.model.qualification import Asked, QualificationChoice
 from mawl.reports.qualification.content import demand_words
 
@@ -77,6 +84,7 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
         + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
         *_run_lines(choice),
+        *_load_lines(choice, asked.minutes),
         *([f"  demand    {words}"] if (words := demand_words(choice)) else []),
         f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
         f"input tables; memory {format_memory(choice.memory_bytes)}"
@@ -85,6 +93,24 @@ def choice_text(choice: QualificationChoice, asked: Asked) -> str:
         f"  answer    {answer}",
     ]
     return "\n".join(lines)
+
+
+def _load_lines(choice: QualificationChoice, minutes: float) -> list[str]:
+    """How long the storage is loaded, and what jobs do to each other's CPU seconds."""
+    if choice.load_seconds is None:
+        return []
+    needed = f"{PUBLISHABLE_SECONDS / 60:g} min of load"
+    why = f"as an answer to publish needs, {needed} or more"
+    if choice.minutes_to_publish is not None:
+        why = (
+            f"with {minutes:g} min the answer will be preliminary, because {needed} need about "
+            f"--minutes {choice.minutes_to_publish}"
+        )
+    lines = [f"  load      {format_seconds(choice.load_seconds)}: {why}"]
+    if choice.mutual_slowing_ratio is not None:
+        times = f"{format_ratio(choice.mutual_slowing_ratio)} times the CPU seconds of the same jobs alone"
+        lines.append(f"  together  {counted_noun(choice.sessions, 'session')} take {times}")
+    return lines
 
 
 def _run_lines(choice: QualificationChoice) -> list[str]:

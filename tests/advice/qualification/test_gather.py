@@ -81,6 +81,7 @@ def test_a_run_of_the_search_that_is_slow_beside_other_work_shows_nothing(
         purpose="search",
         sessions=SESSIONS + 1,
         others_cpu_ratio=others,
+        disturbance="other programs used 30 % of the processors" if others == 0.3 else None,
     )
     asked = msgspec.structs.replace(plain, runs=[*plain.runs, search])
     answer = answer_of(asked, tmp_path, AnswerBounds())
@@ -88,7 +89,7 @@ def test_a_run_of_the_search_that_is_slow_beside_other_work_shows_nothing(
     if others == 0.3:
         assert (answer.fits.sessions, answer.fits.basis) == (9, "forecast")
         assert said == [
-            "A run with 7 sessions does not count for the number that fits: other work used 30 % of the "
+            "1 run with 7 sessions does not count for the number that fits: other programs used 30 % of the "
             "processors."
         ]
     else:
@@ -152,19 +153,20 @@ def test_the_command_asks_for_what_qualify_takes_and_for_the_same_order_of_volum
 
 
 @pytest.mark.parametrize(
-    ("minutes", "active_seconds", "needed_seconds", "times"),
+    ("active_seconds", "needed_seconds", "is_open", "times"),
     [
-        (15.0, 284.0, 1200.0, 20 / 15 / 0.18),
-        (15.0, 90.0, 1200.0, 20 / 1.5),
-        (60.0, 600.0, 1200.0, 4.0),
-        (30.0, 0.0, 1200.0, 4.0),
-        (5.0, 13.5, 60.0, 60 / 13.5),
+        (284.0, 1200.0, False, 1200 / 284),
+        (800.0, 1200.0, False, 1.5),
+        (800.0, 1200.0, True, 4.0),
+        (2000.0, 1200.0, False, 4.0),
+        (0.0, 1200.0, False, 4.0),
+        (13.5, 60.0, True, 60 / 13.5),
     ],
 )
 def test_the_next_step_asks_for_the_time_of_the_load_that_is_needed(
-    minutes: float, active_seconds: float, needed_seconds: float, times: float
+    active_seconds: float, needed_seconds: float, is_open: bool, times: float
 ) -> None:
-    assert more_time(active_seconds, minutes, needed_seconds) == pytest.approx(times)
+    assert more_time(active_seconds, needed_seconds, is_open=is_open) == pytest.approx(times)
     too_short, cached = needed_load(("5 s long", "duration")), needed_load(("read from memory", "reach"))
     assert (too_short, cached, needed_load(None)) == (60.0, 1200.0, 1200.0)
     assert command_again(record(1), 4.1).endswith(

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing
+from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
 from mawl.figures.campaign.knee import RunVerdict, SessionRun
 from tests.fakes.answered import NO, NOT_KNOWN, YES
 from tests.fakes.drawn_evidence import EVIDENCE
@@ -43,15 +43,21 @@ def test_busy_processors_only_spoil_a_no_that_they_may_have_made(
     """The range of the no begins at 2.70."""
     answer = answer_from(disturbed(evidence, most))
     assert answer.carried.answer == word
-    assert {rule.name: rule.met for rule in answer.rules}["other work"] is False
+    assert {rule.name: rule.met for rule in answer.rules}["no other load"] is False
     if word == "not known":
         assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
 
 
-@pytest.mark.parametrize("lacking", [{"foreign_bytes_known": False}, {"others_measured": Others()}])
-def test_other_load_that_no_run_shows_is_not_known(lacking: dict[str, Any]) -> None:
+@pytest.mark.parametrize(
+    ("lacking", "said"),
+    [
+        ({"foreign_bytes_known": False}, "bytes of others at the devices are not known"),
+        ({"others_measured": Others()}, "calibration, not known during the measured runs"),
+    ],
+)
+def test_other_load_that_no_run_shows_is_not_known(lacking: dict[str, Any], said: str) -> None:
     rules = {rule.name: rule for rule in answer_from(msgspec.structs.replace(YES, **lacking)).rules}
-    assert (rules["no other load"].met, rules["no other load"].value) == (None, "not known")
+    assert rules["no other load"].met is None and rules["no other load"].value.endswith(said)
 
 
 @pytest.mark.parametrize("evidence", [YES, NO], ids=["yes", "no"])
@@ -79,31 +85,32 @@ def test_the_busiest_run_counts_and_runs_without_samples_give_a_reason() -> None
     assert unknown.ratio is None and unknown.reason
 
 
+BURNING = "other programs used 30 % of the processors"
+
+
 @pytest.mark.parametrize(
-    ("verdict", "bad_jobs", "others", "nothing"),
+    ("verdict", "bad_jobs", "disturbance", "nothing"),
     [
-        ("too many", 0, 0.3, True),
-        ("too many", 0, 0.05, False),
+        ("too many", 0, BURNING, True),
         ("too many", 0, None, False),
-        ("too many", 1, 0.3, False),
-        ("carried", 0, 0.3, False),
+        ("too many", 1, BURNING, False),
+        ("carried", 0, BURNING, False),
     ],
 )
 def test_a_slow_run_beside_other_work_shows_nothing_and_a_fast_one_that_its_sessions_fit(
-    verdict: RunVerdict, bad_jobs: int, others: float | None, nothing: bool
+    verdict: RunVerdict, bad_jobs: int, disturbance: str | None, nothing: bool
 ) -> None:
-    run = finished_run("search", 1, 7, others_cpu_ratio=others)
+    run = finished_run("search", 1, 7, disturbance=disturbance)
     assert shows_nothing(run, SessionRun(sessions=7, verdict=verdict), bad_jobs) == nothing
 
 
-def test_runs_that_are_left_out_are_a_caution() -> None:
-    run = finished_run("measured", 4, 7, state="left out", others_cpu_ratio=0.2)
-    more = msgspec.structs.replace(run, position=5, others_cpu_ratio=0.4)
-    disturbed = msgspec.structs.replace(run, state="disturbed", others_cpu_ratio=0.9)
-    assert left_out([disturbed]) == []
-    assert left_out([run, disturbed]) == [
-        "1 further run does not count: other work used up to 20 % of the processors."
-    ]
-    assert left_out([run, more]) == [
-        "2 further runs do not count: other work used up to 40 % of the processors."
+def test_runs_that_do_not_count_are_one_caution() -> None:
+    run = finished_run("measured", 4, 7, state="left out", others_cpu_ratio=0.3, disturbance=BURNING)
+    more = msgspec.structs.replace(run, position=5, sessions=8, others_cpu_ratio=0.2, disturbance="others")
+    disturbed = msgspec.structs.replace(run, state="disturbed")
+    assert left_out([disturbed]) == uncounted([]) == []
+    assert left_out([run, disturbed]) == [f"1 run beyond the planned ones does not count: {BURNING}."]
+    assert left_out([run, more]) == [f"2 runs beyond the planned ones do not count: {BURNING}."]
+    assert uncounted([run, more, run]) == [
+        f"3 runs with 7 sessions and 8 sessions do not count for the number that fits: {BURNING}."
     ]

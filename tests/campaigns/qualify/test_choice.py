@@ -131,6 +131,18 @@ def test_with_a_page_cache_one_run_must_load_the_storage_long_enough() -> None:
     assert three.repeats < 3 and three.active_seconds >= AIMED_ACTIVE_SECONDS
 
 
+def test_the_minutes_that_an_answer_to_publish_takes_are_enough_for_its_load() -> None:
+    """Without a page cache the load of all runs counts, with one that of the longest."""
+    cached = machine(uncached=False, uncached_reason="9p keeps its files")
+    for seen in (machine(), cached):
+        short = chosen(15, seen)
+        assert short.minutes_to_publish is not None and short.load_seconds is not None
+        enough = chosen(short.minutes_to_publish, seen)
+        assert enough.minutes_to_publish is None and (enough.load_seconds or 0.0) >= 1200.0
+        runs = short.load_seconds / short.active_seconds
+        assert runs == 1 if seen is cached else runs >= short.repeats + short.proofs
+
+
 def test_a_disk_with_little_room_bounds_the_scale() -> None:
     smoke = sum(needs_at(8, SMOKE).space_bytes.values())
     seen = machine()

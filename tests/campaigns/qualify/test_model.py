@@ -161,3 +161,18 @@ def test_bytes_and_waits_grow_where_cpu_does_not() -> None:
     assert first.blocked_seconds["work"] == 2.0
     assert between.cpu_seconds == 0.05
     assert between.blocked_seconds["work"] == pytest.approx(0.4)
+
+
+def test_jobs_of_the_mix_take_the_cpu_seconds_that_a_run_of_it_showed(tmp_path: Path) -> None:
+    def programs(seconds: float) -> dict[str, JobDemand]:
+        return {program: job(program, step(seconds)) for program in COPIES}
+
+    calibrated(tmp_path / "alone", programs(0.1), CAP)
+    calibrated(tmp_path / "mix", programs(0.12), CAP)
+    alone, mix = open_run(tmp_path / "alone"), open_run(tmp_path / "mix")
+    plain, slowed = CalibratedModel(alone, probed(CAP)), CalibratedModel(alone, probed(CAP), mix)
+    assert plain.mutual_slowing_ratio is None
+    assert slowed.mutual_slowing_ratio == pytest.approx(1.2)
+    program, scale = next(iter(COPIES)), 4 * SMOKE
+    assert slowed.cpu_seconds(program, scale) == pytest.approx(1.2 * plain.cpu_seconds(program, scale))
+    assert slowed.mix(3, scale).slowdown == pytest.approx(1.2 * plain.mix(3, scale).slowdown)

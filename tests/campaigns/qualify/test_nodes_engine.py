@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.base.errors import MawlError, UsageError
+from mawl.base.errors import BusyMachineError, MawlError, UsageError
 from mawl.campaigns.qualify.interface import RunWish
 from mawl.campaigns.qualify.nodes import NodesEngine
 from mawl.records.model.qualification import Qualification
@@ -78,7 +78,7 @@ def test_one_node_and_all_nodes_run_in_turn_and_nothing_is_probed_or_searched(tm
     assert len(ones) == 3 and len(every) >= 3
     order = [run.purpose for run in record.runs if run.purpose in ("one-node", "measured")]
     assert order[:6] == ["one-node", "measured"] * 3
-    for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make"), ("search", "--s")):
+    for name, why in (("probe", "cannot probe from a node"), ("inputs", "the nodes make")):
         phase = record.phase(name)  # type: ignore[arg-type]
         assert phase.state == "skipped" and why in phase.detail
     assert record.phase("runs").detail.startswith("one node: 3 runs, slowdown 2.00, ")
@@ -206,3 +206,10 @@ def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_on
     assert record.choice is not None and record.choice.one_node_runs == 1
     ones = [(run.position, run.state) for run in record.runs if run.purpose == "one-node"]
     assert ones == [(1, "finished"), (2, "disturbed"), (2, "left out"), (3, "finished")]
+
+
+def test_a_busy_node_stops_it_after_the_calibration(tmp_path: Path) -> None:
+    engine = engine_over(tmp_path, begun(tmp_path), fake(disturbed={"calibration-1": 2}))
+    with pytest.raises(BusyMachineError, match="burn"):
+        engine.until_choice()
+    assert (engine.record.outcome, engine.record.choice) == ("busy", None)

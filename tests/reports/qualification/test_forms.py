@@ -105,11 +105,11 @@ def test_failed_rules_come_first_and_say_so_in_words() -> None:
         "NOT MET",
         "not known",
     ]
-    said = "2 of 9 rules not met: runs, active time; not known: slowdown."
+    said = "2 of 8 rules not met: runs, active time; not known: slowdown."
     page, shown = render_disclosure(record), html.render(record)
     assert said in page and said in unescape(shown)
     assert page.count("**NOT MET**") == 2 and shown.count(">NOT MET<") == 2
-    assert "None of 9 rules failed." in render_disclosure(answered(YES))
+    assert "None of 8 rules failed." in render_disclosure(answered(YES))
 
 
 def test_page_and_ticket_show_the_storage_during_the_mix_and_define_its_figures() -> None:

@@ -228,7 +228,7 @@ def test_a_host_that_lets_nobody_in_is_named_with_what_ssh_said(hosts: Hosts, tm
 
 @pytest.mark.long(minutes=18)
 def test_qualify_answers_for_two_hosts(hosts: Hosts, tmp_path: Path) -> None:
-    asked = ("--minutes", "15", "--yes", "--output", "answer")
+    asked = ("--minutes", "15", "--yes", "--anyway", "--output", "answer")
     said, complaints = hosts.mawl(tmp_path, *asked, verb="qualify").communicate(timeout=1500)
     record = read_qualification(tmp_path / "answer")
     answer = record.answer

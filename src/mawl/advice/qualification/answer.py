@@ -8,6 +8,7 @@ from mawl.advice import answer as answers
 from mawl.advice.answer import LEAST_ACTIVE_SECONDS, PUBLISHABLE_SECONDS, decide, times_words
 from mawl.advice.limit.costs import NO_SLOWDOWN
 from mawl.advice.limit.verdict import NO_SECOND
+from mawl.advice.next_step import Lack
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
@@ -24,6 +25,10 @@ from mawl.records.model.summary.judgement import COST_ABSENT, AnswerWord
 from mawl.records.model.thresholds import count_of
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
+WHY_OF_NO_LOAD: dict[Lack, str] = {
+    "others": "the measured runs ran beside other programs",
+    "reach": "a cache served part of the bytes of the measured runs",
+}
 PARTS_UNKNOWN = "the waits of more than a twentieth of the real time are not known"
 
 
@@ -118,9 +123,9 @@ def _without_disturbed_figures(evidence: Evidence, decision: answers.Decision) -
 
     Other programs took part of the processors or devices, or a cache served part of the bytes.
     """
-    reason = decision.reason
-    if decision.answer != "not known" or reason is None or decision.lack not in ("others", "reach"):
+    if decision.answer != "not known" or decision.lack not in WHY_OF_NO_LOAD:
         return evidence
+    reason = WHY_OF_NO_LOAD[decision.lack]
     return msgspec.structs.replace(
         evidence,
         fits=Fits(sessions=None, reason=reason),
@@ -132,8 +137,6 @@ def _without_disturbed_figures(evidence: Evidence, decision: answers.Decision) -
 def rules_of(evidence: Evidence) -> list[AnswerRule]:
     bound, found = evidence.answer_bound, evidence.slowdown
     rate = evidence.device_bytes_per_second_per_core
-    raised = "; ".join(one.reason for one in evidence.raised)
-    others_known = evidence.foreign_bytes_known and evidence.others_measured.ratio is not None
     return [
         AnswerRule(
             name="jobs",
@@ -153,13 +156,7 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
             bound=f"80 % of the bytes reach a device, {format_seconds(LEAST_ACTIVE_SECONDS)} of load",
             met=evidence.lowered is None,
         ),
-        AnswerRule(
-            name="no other load",
-            value=raised or ("within the bounds" if others_known else "not known"),
-            bound="other programs use at most 10 % of the processors and of the bytes at the devices",
-            met=False if raised else others_known or None,
-        ),
-        _other_work(evidence),
+        _no_other_load(evidence),
         AnswerRule(
             name="runs",
             value=str(evidence.runs),
@@ -188,15 +185,21 @@ def rules_of(evidence: Evidence) -> list[AnswerRule]:
     ]
 
 
-def _other_work(evidence: Evidence) -> AnswerRule:
-    """Whether other work used the processors; not known where either share is not, and none is too much."""
+def _no_other_load(evidence: Evidence) -> AnswerRule:
+    """Whether other work used processors or devices; not known where a share is not, and none is too much."""
     both = (evidence.others_calibration, evidence.others_measured)
     calibration, measured = ("not known" if one.ratio is None else format_percent(one.ratio) for one in both)
+    shares = f"{calibration} of the processors during the calibration, {measured} during the measured runs"
+    at_devices = [one.reason for one in evidence.raised if one.kind == "devices"]
+    if not at_devices and not evidence.foreign_bytes_known:
+        at_devices = ["bytes of others at the devices are not known"]
+    known = evidence.foreign_bytes_known and all(one.ratio is not None for one in both)
     return AnswerRule(
-        name="other work",
-        value=f"{calibration} during the calibration, {measured} during the measured runs",
-        bound=f"at most {format_percent(MOST_FOREIGN_RATIO)} of the processor time in each run",
-        met=None if any(one.ratio is None for one in both) else not any(one.busy for one in both),
+        name="no other load",
+        value="; ".join([shares, *at_devices]),
+        bound=f"other programs use at most {format_percent(MOST_FOREIGN_RATIO)} of the processors and of the "
+        "bytes at the devices in each run",
+        met=False if evidence.raised or any(one.busy for one in both) else known or None,
     )
 
 

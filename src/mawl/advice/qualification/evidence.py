@@ -41,9 +41,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     once, ``lowered`` what can only have lowered it, ``unknown`` why it is not known.
     ``foreign_bytes_known`` says whether each run shows what others moved at the devices of the roles.
 
-    ``active_seconds`` are those that count for the storage: of all runs without a page cache, else of the
-    longest.  ``limit`` is the verdict of the runs.  ``again`` is the command that asks the same, ``longer``
-    with more time.
+    ``active_seconds`` are those that count for the storage: without a page cache of all runs of the mix, also
+    with other numbers of sessions, else of the longest.  ``limit`` is the verdict of the runs.  ``again`` is
+    the command that asks the same, ``longer`` with more time.
     Where there are ``nodes``, the sessions are those of each, and all other figures of all together.
     """
 

@@ -99,7 +99,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
     parts = sums.slowdown_parts
     missing: dict[str, str] = {}
     changes: list[QualificationChange] = []
-    lowered, during = _first_lack(runs), storage_of(summaries, facts)
+    searched = [_read(folder, run, bounds) for run in record.runs_for("search")]
+    active = _active_seconds([*runs, *searched])
+    lowered, during = _first_lack(runs, active), storage_of(summaries, facts)
     rate = _median_guideline(summaries)
     energy = _energy_per_job(summaries, missing)
     if record.nodes:
@@ -119,7 +121,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         delivered_cores=_median([run.summary.answer.delivered_cores for run in runs]),
         preliminary_scale=preliminary_scale(facts),
         runs=len(runs),
-        active_seconds=_active_seconds(runs),
+        active_seconds=active,
         failed=_failed_sentence(summaries),
         unknown=None if slowdown is not None else _why_unknown(summaries),
         raised=_raised([*runs, *with_one], parts, speed),
@@ -148,7 +150,12 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         nodes=_nodes_evidence(record, with_one, found),
         again=command_again(record, 1.0),
         longer=command_again(
-            record, more_time(_active_seconds(runs), record.asked.minutes, needed_load(lowered))
+            record,
+            more_time(
+                active,
+                needed_load(lowered),
+                is_open=slowdown is None or slowdown.holds(bounds.answer_bound),
+            ),
         ),
         missing=missing,
     )
@@ -213,15 +220,14 @@ def needed_load(lack: tuple[str, Lack] | None) -> float:
     return LEAST_ACTIVE_SECONDS if lack is not None and lack[1] == "duration" else PUBLISHABLE_SECONDS
 
 
-def more_time(active_seconds: float, minutes: float, needed_seconds: float) -> float:
-    """The factor for ``minutes`` with which the load lasts for ``needed_seconds``.
+def more_time(active_seconds: float, needed_seconds: float, *, is_open: bool) -> float:
+    """The factor for the minutes with which the load lasts for ``needed_seconds``: its share stays or grows.
 
-    The load has the same share of the minutes as in this answer, or less: with more minutes mawl also runs
-    proofs.
+    An answer that ``is_open`` also needs more runs.
     """
-    least, given_seconds = value_of("qualification.more_time_ratio"), 60 * minutes
-    ratio = min(active_seconds / given_seconds, value_of("qualification.load_ratio"))
-    return max(least, needed_seconds / (ratio * given_seconds)) if ratio > 0.0 else least
+    least = value_of("qualification.more_time_ratio")
+    ratio = needed_seconds / active_seconds if active_seconds else least
+    return max(ratio, least) if is_open or ratio <= 1.0 else ratio
 
 
 def _read(folder: Path, run: QualifyRun, bounds: AnswerBounds) -> MeasuredRun:
@@ -276,9 +282,9 @@ def _active_seconds(runs: Sequence[MeasuredRun]) -> float:
     return sum(seconds) if all(is_uncached(run.view.facts) for run in runs) else max(seconds)
 
 
-def _first_lack(runs: Sequence[MeasuredRun]) -> tuple[str, Lack] | None:
+def _first_lack(runs: Sequence[MeasuredRun], active_seconds: float) -> tuple[str, Lack] | None:
     return next((why for run in runs if (why := _why_not_asked(run)) is not None), None) or short(
-        _active_seconds(runs)
+        active_seconds
     )
 
 
@@ -348,9 +354,9 @@ def _session_runs(
 ) -> tuple[list[SessionRun], list[str]]:
     """What each measured run and each run of the search says; a number that was refused is too many.
 
-    Then a caution for each run that says nothing, because other work may have made it too slow.
+    Then a caution on runs that say nothing, because other work may have made them too slow.
     """
-    found, cautions = [], []
+    found, unclear = [], []
     for run in record.runs:
         if run.purpose not in ("measured", "search"):
             continue
@@ -364,10 +370,10 @@ def _session_runs(
             except MawlError:
                 continue  # no job of it has a slowdown: it says nothing of how many are too many
             if shows_nothing(run, said, _bad_jobs([read.summary])):
-                cautions.append(uncounted(run))
+                unclear += [run] if run.purpose == "search" else []  # the answer speaks of the measured ones
             else:
                 found.append(said)
-    return found, list(dict.fromkeys(cautions))
+    return found, uncounted(unclear)
 
 
 def _simulated_changes(

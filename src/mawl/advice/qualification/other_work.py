@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import msgspec
 
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.others import others_of as programs_of
 from mawl.figures.view import RunView
+from mawl.records.model.node import MOST_NAMED_PROGRAMS
 from mawl.records.model.qualification import QualifyRun
 
 
 class Others(msgspec.Struct, frozen=True, kw_only=True):
-    """The share in the busiest run, None with ``reason``; ``names`` are the processes seen before it."""
+    """The share in the busiest run, None with ``reason``; ``names`` are the processes that used most."""
 
     ratio: float | None = None
     reason: str = "no run of this kind was read"
@@ -31,8 +33,8 @@ def others_of(views: Iterable[RunView]) -> Others:
     for view in views:
         ratio = foreign_cpu_ratio(view)
         if ratio is not None and (found.ratio is None or ratio > found.ratio):
-            before = view.facts.load_before
-            found = Others(ratio=ratio, names=() if before is None else tuple(before.heavy))
+            programs = programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]
+            found = Others(ratio=ratio, names=tuple(f"{one.name}, pid {one.pid}" for one in programs))
         elif found.ratio is None:
             found = Others(reason=view.why_not_drawn or "the samples do not say who used the processors")
     return found
@@ -43,27 +45,27 @@ def shows_nothing(run: QualifyRun, found: SessionRun, bad_jobs: int) -> bool:
 
     A run that is fast enough beside other work shows that they fit.  A failed job shows that they do not.
     """
-    if found.verdict != "too many" or bad_jobs or run.others_cpu_ratio is None:
-        return False
-    return run.others_cpu_ratio > MOST_FOREIGN_RATIO
+    return found.verdict == "too many" and not bad_jobs and run.disturbance is not None
 
 
-def uncounted(run: QualifyRun) -> str:
-    """That a run does not count for the number of sessions, and why."""
-    return (
-        f"A run with {counted_noun(run.sessions, 'session')} does not count for the number that fits: other "
-        f"work used {format_percent(run.others_cpu_ratio or 0.0)} of the processors."
-    )
+def uncounted(runs: Sequence[QualifyRun]) -> list[str]:
+    """A caution that runs do not count for the number that fits, and why; empty where all count."""
+    numbers = " and ".join(counted_noun(one, "session") for one in sorted({run.sessions for run in runs}))
+    return _not_counted(runs, f"with {numbers}", " for the number that fits")
 
 
 def left_out(runs: Iterable[QualifyRun]) -> list[str]:
-    """A caution that further runs do not count, and why; empty where all count."""
-    ratios = [run.others_cpu_ratio or 0.0 for run in runs if run.state == "left out"]
-    if not ratios:
+    """The same of further runs that are left out."""
+    found = [run for run in runs if run.state == "left out"]
+    return _not_counted(found, "beyond the planned ones")
+
+
+def _not_counted(runs: Sequence[QualifyRun], which: str, for_what: str = "") -> list[str]:
+    if not runs:
         return []
-    what = "further run does" if len(ratios) == 1 else "further runs do"
-    most = format_percent(max(ratios))
-    return [f"{len(ratios)} {what} not count: other work used up to {most} of the processors."]
+    do = "does" if len(runs) == 1 else "do"
+    worst = max(runs, key=lambda run: run.others_cpu_ratio or 0.0)
+    return [f"{counted_noun(len(runs), 'run')} {which} {do} not count{for_what}: {worst.disturbance}."]
 
 
 def busy_words(measured: Others) -> str | None:

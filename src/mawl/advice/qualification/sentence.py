@@ -106,7 +106,7 @@ def next_step_of(
 
 def _step_to_know(evidence: Evidence, decision: Decision) -> str:
     if decision.lack == "others" and evidence.others_measured.busy:
-        names = one_line(", ".join(dict.fromkeys(evidence.others_measured.names)))
+        names = one_line("; ".join(dict.fromkeys(evidence.others_measured.names)))
         named = f" ({names})" if names else ""
         return f"Stop the other work{named}, then run it again while the machine is idle: {evidence.again}"
     return {

@@ -43,6 +43,7 @@ STEP = 1.1
 """Scales are tried in steps of this factor, from smoke upward."""
 
 LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
+PUBLISHABLE_SECONDS = value_of("answer.publishable_active_seconds")
 AIMED_ACTIVE_SECONDS = 1.15 * LEAST_ACTIVE_SECONDS
 """The forecast of the active phase is aimed above its bound, since a run may be faster than forecast."""
 
@@ -169,7 +170,10 @@ class Chooser:
             scale = self._largest(repeats)
             # Runs that prove the number of sessions are worth their time only beside long measured runs.
             runs = 1 if repeats.proofs else repeats.measured
-            if scale is None or self._load_seconds(self.mix(scale), runs) < AIMED_ACTIVE_SECONDS:
+            if (
+                scale is None
+                or self._load_seconds(self.mix(scale).active_seconds, runs) < AIMED_ACTIVE_SECONDS
+            ):
                 continue
             largest = repeats.proofs or self.asked.repeat is not None
             return self._make_choice(repeats, scale if largest else self._enough(scale), spent)
@@ -186,20 +190,34 @@ class Chooser:
 
     def seconds(self, repeats: Repeats, scale: float) -> dict[PhaseName, float]:
         """The forecast of each phase to come."""
-        beyond = self.model.overhead_seconds
-        run = self.mix(scale).elapsed_seconds + beyond
-        fitting = min(max(self.asked.answer_bound / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
-        fitting = time_ratio(self.sessions, fitting)
+        run = self.mix(scale).elapsed_seconds + self.model.overhead_seconds
         made = sum(table.bytes for table in needs_at(self.sessions, scale).tables)
         return {
             "inputs": LEAST_PHASE_SECONDS + made / self.model.input_bytes_per_second,
-            "runs": repeats.measured * run,
-            "search": LEAST_PHASE_SECONDS + repeats.proofs * run * fitting,
+            "runs": LEAST_PHASE_SECONDS + run * self._runs_of_mix(repeats, scale),
         }
 
-    def _load_seconds(self, of: Mix | QualificationChoice, runs: int) -> float:
-        """How long the storage is loaded: without a page cache by all measured runs together."""
-        return of.active_seconds * (runs if self.cache == "none" else 1)
+    def _runs_of_mix(self, repeats: Repeats, scale: float) -> float:
+        """How many measured runs would take as long as all runs of the mix."""
+        fitting = min(max(self.asked.answer_bound / self.mix(scale).slowdown, 0.5), MOST_FITTING_RATIO)
+        return repeats.measured + repeats.proofs * time_ratio(self.sessions, fitting)
+
+    def _load_seconds(self, active_seconds: float, runs: float) -> float:
+        """How long the storage is loaded: without a page cache by all runs of the mix together."""
+        return active_seconds * (runs if self.cache == "none" else 1)
+
+    def _minutes_to_publish(self, choice: QualificationChoice, load_seconds: float) -> int | None:
+        """Minutes whose load is fit to publish, if it has the same part of the runs; None where this is.
+
+        The largest scale that fits may miss the time by a ``STEP``.
+        """
+        if load_seconds >= PUBLISHABLE_SECONDS:
+            return None
+        runs = choice.phase_seconds["runs"]
+        probe = choice.phase_seconds.get("probe", 0.0)
+        longer = probe * (MOST_PROBE_SECONDS / probe_seconds(self.asked.minutes) - 1.0)
+        needed = choice.total_seconds + longer + runs * (STEP * PUBLISHABLE_SECONDS / load_seconds - 1.0)
+        return 5 * math.ceil(needed / (1 - SPARE_RATIO) / 300)
 
     def _largest(self, repeats: Repeats) -> float | None:
         """The largest scale at which these runs fit; None where they do not fit at smoke."""
@@ -267,6 +285,7 @@ class Chooser:
             jobs=sum(1 for _ in plan.jobs()),
             cores=self.seen.cores,
             core_speed=self.model.core_speed,
+            mutual_slowing_ratio=self.model.mutual_slowing_ratio,
             scale=scale,
             cache=self.cache,
             repeats=repeats.measured,
@@ -283,7 +302,13 @@ class Chooser:
             write_reach_ratio=write,
             expected=expected(mix.slowdown, self.asked.answer_bound, self.model.others_cpu_ratio),
         )
-        return msgspec.structs.replace(choice, decisions=self._decisions(choice))
+        load = self._load_seconds(choice.active_seconds, self._runs_of_mix(repeats, scale))
+        return msgspec.structs.replace(
+            choice,
+            decisions=self._decisions(choice),
+            load_seconds=load,
+            minutes_to_publish=self._minutes_to_publish(choice, load),
+        )
 
     def _decisions(self, choice: QualificationChoice) -> list[Decision]:
         seen, asked = self.seen, self.asked
@@ -295,12 +320,12 @@ class Chooser:
         if choice.sessions < FEWEST_FULL_SESSIONS:
             why += f"; below {FEWEST_FULL_SESSIONS} sessions each program runs once"
         total = format_seconds(sum(choice.phase_seconds.values()))
-        active = format_seconds(choice.active_seconds)
-        load = self._load_seconds(choice, choice.repeats)
+        active = choice.active_seconds
+        load = self._load_seconds(active, choice.repeats)
         enough = not choice.proofs and asked.repeat is None and load >= LEAST_ACTIVE_SECONDS
         which = "large enough to answer for storage" if enough else "the largest whose runs fit"
         which = which if asked.scale is None else "as asked"
-        scale = f"{which}: {total} of {asked.minutes:g} min, active phase {active}"
+        scale = f"{which}: {total} of {asked.minutes:g} min, active phase {format_seconds(active)}"
         if choice.cache == "none" and choice.repeats > 1:
             scale += f" in each of {choice.repeats} runs"
         if load < LEAST_ACTIVE_SECONDS:
@@ -406,7 +431,7 @@ RUNS_EACH = 3
 """Runs that settle each of the two numbers around the bound, where time is left."""
 
 
-def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
+def next_number(runs: Sequence[SessionRun], forecast: Fits, runs_each: int = RUNS_EACH) -> int | None:
     """The number of sessions to run next; None where two neighbours, one carried and one not, are settled.
 
     ``runs`` are the measured ones, too, at least one, all of one mix.  The forecast is asked first.  After
@@ -420,18 +445,10 @@ def next_number(runs: Sequence[SessionRun], forecast: Fits) -> int | None:
     least = (low or mix.fewest - 1) + 1
     if least > high - 1:
         around = [one for one in found if one.sessions in (high, low) and not one.refused]
-        return next((one.sessions for one in around[::-1] if one.runs < RUNS_EACH), None)
+        return next((one.sessions for one in around[::-1] if one.runs < runs_each), None)
     between = None if low is None else on_the_line(runs, low, high)
     wanted = between or _untried(forecast, low, high) or _extrapolated(runs, low, high)
     return None if wanted is None else min(max(wanted, least), high - 1)
-
-
-def smallest_is_too_many(runs: Sequence[SessionRun]) -> bool:
-    """Whether runs settle that not even the fewest sessions of the mix fit: there is nothing to search."""
-    return any(
-        one.sessions == mix_range(one.sessions).fewest and not one.carried and one.runs >= RUNS_EACH
-        for one in sessions_tried(runs)
-    )
 
 
 def _untried(forecast: Fits, low: int | None, high: int) -> int | None:

@@ -11,14 +11,18 @@ import contextlib
 import shlex
 from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
+from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.other_work import shows_nothing
-from mawl.base.errors import InterruptedRunError, MawlError
+from mawl.base.errors import BusyMachineError, InterruptedRunError, MawlError
 from mawl.base.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 from mawl.campaigns.qualify.choice import (
+    RUNS_EACH,
     SMOKE,
     Chooser,
     check_fits,
@@ -26,7 +30,6 @@ from mawl.campaigns.qualify.choice import (
     next_number,
     probe_seconds,
     sessions_of,
-    smallest_is_too_many,
     time_ratio,
 )
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, Work
@@ -42,6 +45,7 @@ from mawl.records.model.qualification import (
     QualificationChoice,
     QualificationOutcome,
     QualifyRun,
+    RunPurpose,
 )
 
 PROBE = "probe.json"
@@ -50,6 +54,18 @@ EARLY_RATIO = 0.25
 
 MOST_MEASURED = 9
 """More measured runs narrow the range no further."""
+
+
+OF_THE_MIX = ("measured", "search")
+ENDED = ("finished", "left out")
+
+
+class Step(NamedTuple):
+    """A run of the mix to make, its position within its purpose."""
+
+    purpose: RunPurpose
+    position: int
+    sessions: int
 
 
 class Engine:
@@ -85,11 +101,10 @@ class Engine:
             return self.record.choice
 
     def to_the_end(self) -> Qualification:
-        """Inputs, measured runs and search, after the choice."""
+        """Inputs and runs of the mix, after the choice."""
         with self._working():
             self._phase("inputs", self._inputs)
             self._phase("runs", self._runs)
-            self._phase("search", self._search)
             return self.record
 
     def finish(self, outcome: QualificationOutcome, answer: QualificationAnswer | None = None) -> None:
@@ -110,32 +125,58 @@ class Engine:
         if not self._look().has_fio:
             raise LeftOutError("fio is not installed, so reports lack what the storage itself can do")
         seconds = probe_seconds(self.record.asked.minutes)
-        sessions = sessions_of(self.record.asked, self._look().cores)
         before, began = self.record.phase("probe").seconds, self._clock()
 
         def note_time() -> None:
             self._change("probe", seconds=before + self._clock() - began)
 
-        return self.work.probe(self.folder, seconds, load_streams(sessions), note_time)
+        return self.work.probe(self.folder, seconds, load_streams(self._sessions), note_time)
 
     def _calibration(self) -> str:
-        wish = RunWish(sessions=None, scale=SMOKE, cache="none" if self._look().uncached else "cold")
-        self.runs.make("calibration", 1, wish, may_repeat=self._is_early)
-        run = self.record.runs_for("calibration")[0]
-        if run.reason is not None:
-            folder = shlex.quote(str(self.folder / run.folder))
-            raise MawlError(
-                "the calibration cannot be used",
-                why=run.reason,
-                cure=f"mawl report {folder} names each job with its reason; mend that, and begin anew",
-            )
+        """Each program alone, then the mix: what jobs do to each other's CPU seconds."""
+        seen = self._look()
+        calibrations: dict[RunPurpose, int | None] = {"calibration": None, "calibration-mix": self._sessions}
+        for purpose, sessions in calibrations.items():
+            wish = RunWish(sessions=sessions, scale=SMOKE, cache="none" if seen.uncached else "cold")
+            self.runs.make(purpose, 1, wish, may_repeat=self._is_early)
+            run = self.record.runs_for(purpose)[0]
+            self._check_idle(run)
+            if run.reason is not None and sessions is None:
+                folder = shlex.quote(str(self.folder / run.folder))
+                raise MawlError(
+                    "the calibration cannot be used",
+                    why=run.reason,
+                    cure=f"mawl report {folder} names each job with its reason; mend that, and begin anew",
+                )
         model = self._modelled()
         reach = ", ".join(
             f"{name} reach {format_percent(value)}"
             for name, value in (("read", model.read_reach_ratio), ("write", model.write_reach_ratio))
             if value is not None
         )
-        return f"each program alone at scale smoke: core speed {model.core_speed:.2f}; {reach}"
+        slowing = model.mutual_slowing_ratio
+        together = "not known" if slowing is None else f"{slowing:.2f}"
+        return (
+            f"each program alone at scale smoke: core speed {model.core_speed:.2f}; CPU seconds in "
+            f"{counted_noun(self._sessions, 'session')} over those alone: {together}; {reach}"
+        )
+
+    def _check_idle(self, run: QualifyRun) -> None:
+        """Raise BusyMachineError where the calibration is not one of an idle machine."""
+        if run.disturbance is None or self.record.asked.anyway:
+            return
+        who = "; ".join(self.runs.read(run).heavy) or "mawl saw no busy process"
+        self.runs.forget_calibration(run.disturbance)
+        raise BusyMachineError(
+            f"the machine is busy: during the calibration {run.disturbance}",
+            why=who,
+            cure=f"stop them, then mawl qualify --continue {shlex.quote(str(self.folder))} "
+            "(with --anyway it goes on beside them)",
+        )
+
+    @property
+    def _sessions(self) -> int:
+        return sessions_of(self.record.asked, self._look().cores)
 
     def _choice(self) -> str:
         spent = {
@@ -161,60 +202,95 @@ class Engine:
         return format_bytes(choice.input_bytes)
 
     def _runs(self) -> str:
+        """Runs of the mix: the chosen sessions, then the numbers around the bound, then repeats of both."""
+        last = self.record.runs[-1]
+        step: Step | str = Step(last.purpose, last.position, last.sessions)
+        if last.purpose not in OF_THE_MIX:
+            step = Step("measured", 1, self._chosen.sessions)
+        while isinstance(step, Step):
+            self._make(step)
+            step = self._next_step()
+        return f"slowdown of {self._slowdown_words()}; forecast: {_fit_words(self._forecast())}; {step}"
+
+    def _slowdown_words(self) -> str:
+        """``3 sessions: 1.63, 1.64; 4 sessions: 2.37``."""
+        said: dict[int, list[str]] = {}
+        for run in self.record.runs:
+            if run.purpose in OF_THE_MIX and run.state in ("finished", "refused"):
+                found = self.runs.read(run).slowdown if run.state == "finished" else None
+                words = "not known" if run.state == "finished" else "refused"
+                said.setdefault(run.sessions, []).append(words if found is None else format_ratio(found))
+        return "; ".join(f"{counted_noun(one, 'session')}: {', '.join(said[one])}" for one in sorted(said))
+
+    def _make(self, step: Step) -> None:
         choice = self._chosen
-        wish = RunWish(sessions=choice.sessions, scale=choice.scale, cache=choice.cache)
-        position = 1
-        while position <= choice.repeats or self._time_for_another(position):
-            self._show(f"  run {position}: {choice.sessions} sessions")
-            left = max(choice.repeats - position, 0)
-            may_repeat, further = partial(self._spare, left), position > choice.repeats
-            self.runs.make("measured", position, wish, may_repeat=may_repeat, further=further)
-            position += 1
-        seen = [self.runs.read(run) for run in self.record.runs_for("measured")]
-        slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
-        return f"{counted_noun(len(seen), 'run')}; slowdown {', '.join(slowdowns) or 'not known'}"
+        every = {(run.purpose, run.position) for run in self.record.runs if run.purpose in OF_THE_MIX}
+        self._show(f"  run {len(every | {step[:2]})}: {counted_noun(step.sessions, 'session')}")
+        wish = RunWish(sessions=step.sessions, scale=choice.scale, cache=choice.cache)
+        is_measured = step.purpose == "measured"
+        done = step.position if is_measured else self._made_of("measured")
+        self.runs.make(
+            step.purpose,
+            step.position,
+            wish,
+            may_refuse=not is_measured,
+            may_repeat=partial(self._spare, max(choice.repeats - done, 0)),
+            further=is_measured and step.position > choice.repeats,
+        )
 
-    def _search(self) -> str:
-        choice, bound = self._chosen, self.record.asked.answer_bound
-        folders = [self.folder / run.folder for run in self.record.runs_for("measured")]
-        if self.record.search_forecast is None:
-            self.runs.note(
-                search_forecast=self.work.fitting(folders, self.folder / PROBE, choice.sessions, bound)
-            )
-        forecast = self.record.search_forecast
-        assert forecast is not None, "it was just made"
-        position = 1
-        while isinstance(wanted := self._next_in_search(position, forecast), int):
-            self._show(f"  run {position}: {wanted} sessions")
-            wish = RunWish(sessions=wanted, scale=choice.scale, cache=choice.cache)
-            self.runs.make("search", position, wish, may_refuse=True, may_repeat=self._in_time)
-            position += 1
-        return f"forecast: {_fit_words(forecast)}; {wanted}"
+    def _next_step(self) -> Step | str:
+        """The run to make next; else why no further one is made."""
+        choice, made = self._chosen, self._made_of("measured")
+        again = Step("measured", made + 1, choice.sessions)
+        if choice.proofs and isinstance(step := self._next_in_search(1), Step):
+            return step
+        if made < choice.repeats or (made < FEWEST_RUNS and self._time_for_another(made + 1)):
+            return again
+        step = self._next_in_search(RUNS_EACH)
+        return again if isinstance(step, str) and self._time_for_another(made + 1) else step
 
-    def _next_in_search(self, position: int, forecast: Fits) -> int | str:
-        """The sessions of the run at a position; else why the search ends.  A run that was begun is made."""
-        if begun := self.runs.begun("search", position):
-            return begun.sessions
+    def _next_in_search(self, runs_each: int) -> Step | str:
+        """The run that shows most of the numbers on both sides of the bound; else why there is none."""
+        choice, made = self._chosen, self._made_of("measured")
         runs = self._tried()
-        wanted = next_number(runs, forecast) if runs else None
+        if not runs:
+            return "no run shows whether its sessions fit"
+        wanted = next_number(runs, self._forecast(), runs_each)
         if wanted is None:
-            return f"{counted_noun(position - 1, 'run')} of the search"
+            return "nothing is left to prove"
         if wanted in self._unclear():
-            return f"other work slowed the run of {wanted} sessions"
-        if not self._time_for(wanted):
-            return "no time is left to prove it by a run"
-        return wanted
+            return f"other work slowed the run of {counted_noun(wanted, 'session')}"
+        seconds = self._run_seconds() * time_ratio(choice.sessions, wanted / choice.sessions)
+        if not self._in_time(seconds + max(choice.repeats - made, 0) * self._run_seconds()):
+            return f"no time is left for a run of {counted_noun(wanted, 'session')}"
+        if wanted == choice.sessions and self.record.asked.repeat is None:
+            return Step("measured", made + 1, wanted)
+        return Step("search", self._made_of("search") + 1, wanted)
+
+    def _forecast(self) -> Fits:
+        """The number of sessions that fits, by the simulator and the first measured run."""
+        if self.record.search_forecast is None:
+            folders = [self.folder / run.folder for run in self.record.runs_for("measured")]
+            bound = self.record.asked.answer_bound
+            fits = self.work.fitting(folders, self.folder / PROBE, self._chosen.sessions, bound)
+            self.runs.note(search_forecast=fits)
+        assert self.record.search_forecast is not None, "it was just made"
+        return self.record.search_forecast
+
+    def _made_of(self, purpose: RunPurpose) -> int:
+        return next(number for number in count() if not self.runs.is_over(purpose, number + 1))
 
     def _tried(self) -> list[SessionRun]:
         return [
             found
             for run in self.record.runs
-            if run.purpose in ("measured", "search") and (found := self._session_run(run)) is not None
+            if run.purpose in OF_THE_MIX and (found := self._session_run(run)) is not None
         ]
 
     def _unclear(self) -> set[int]:
-        """The numbers of which a run of the search shows nothing, though it was made again where possible."""
-        return {run.sessions for run in self.record.runs_for("search") if self._session_run(run) is None}
+        """The numbers of which a run shows nothing, though it was made again where possible."""
+        over = [run for run in self.record.runs if run.purpose in OF_THE_MIX and run.state in ENDED]
+        return {run.sessions for run in over if self._session_run(run) is None}
 
     def _session_run(self, run: QualifyRun) -> SessionRun | None:
         if run.state == "refused":
@@ -265,8 +341,11 @@ class Engine:
 
     def _modelled(self) -> Model:
         if self._model is None:
-            run = self.record.runs_for("calibration")[0]
-            self._model = self.work.model(self.folder / run.folder, self.folder / PROBE)
+            alone, mix = (
+                self.folder / self.record.runs_for(purpose)[0].folder
+                for purpose in ("calibration", "calibration-mix")
+            )
+            self._model = self.work.model(alone, mix, self.folder / PROBE)
         return self._model
 
     # Time.
@@ -276,15 +355,8 @@ class Engine:
         return 60.0 * self.record.asked.minutes
 
     def _time_for_another(self, position: int) -> bool:
-        """Whether a further measured run was made, or is forecast to end in time.
-
-        The search goes before, if it has anything to do, and a number that was asked for is not exceeded.
-        """
-        if self.runs.begun("measured", position):
-            return True
+        """Whether a further measured run is forecast to end in time; a number that was asked for is kept."""
         if self.record.asked.repeat is not None or position > MOST_MEASURED:
-            return False
-        if self._chosen.proofs and not smallest_is_too_many(self._tried()):
             return False
         return self._in_time(self._run_seconds())
 
@@ -295,17 +367,11 @@ class Engine:
         return seconds <= EARLY_RATIO * (self._asked_seconds - self.runs.spent())
 
     def _spare(self, left: int, seconds: float) -> bool:
-        """Whether a run of so many seconds may be made again, with ``left`` more of its kind to come.
+        """Whether a run of so many seconds may be made again, with ``left`` planned measured ones to come.
 
         The search is given up for it.
         """
-        runs = self.record.phase("runs")
-        later = (runs.forecast_seconds or 0.0) if runs.state == "waiting" else 0.0
-        return self._in_time(seconds * (1 + left) + later)
-
-    def _time_for(self, sessions: int) -> bool:
-        chosen = self._chosen.sessions
-        return self._in_time(self._run_seconds() * time_ratio(chosen, sessions / chosen))
+        return self._in_time(seconds + left * self._run_seconds())
 
     def _run_seconds(self) -> float:
         made = [run.seconds or 0.0 for run in self.record.runs_for("measured")]
@@ -328,7 +394,7 @@ class Engine:
 
     @contextlib.contextmanager
     def _working(self) -> Iterator[None]:
-        """An interrupt leaves the record ``interrupted``, another error ``failed``; both can go on."""
+        """An interrupt leaves the record ``interrupted``, other work ``busy``, another error ``failed``."""
         self.runs.note(outcome="running", reason=None)
         try:
             yield
@@ -336,8 +402,9 @@ class Engine:
             self.runs.note(outcome="interrupted", reason="stopped by the user")
             raise
         except Exception as error:
+            outcome = "busy" if isinstance(error, BusyMachineError) else "failed"
             with contextlib.suppress(OSError):
-                self.runs.note(outcome="failed", reason=str(error))
+                self.runs.note(outcome=outcome, reason=str(error))
             raise
 
 

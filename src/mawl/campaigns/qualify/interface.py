@@ -59,7 +59,9 @@ class Model(Protocol):
     """What the calibration makes of this machine: forecasts of runs at any scale and number of sessions.
 
     ``overhead_seconds`` is what a run takes beyond its jobs, ``input_bytes_per_second`` how fast input tables
-    are made, ``core_speed`` this core's over that of the reference times.  The reach is that of the
+    are made, ``core_speed`` this core's over that of the reference times.  ``mutual_slowing_ratio`` is the
+    CPU seconds of jobs in the mix over those of the same jobs alone; jobs of ``cpu_seconds`` and ``mix`` are
+    slowed by it.  The reach is that of the
     calibration, None where it was not measured.  ``others_cpu_ratio`` is the share of all processor time
     that other work used during the calibration, None where it is not known.
     """
@@ -67,6 +69,7 @@ class Model(Protocol):
     overhead_seconds: float
     input_bytes_per_second: float
     core_speed: float
+    mutual_slowing_ratio: float | None
     others_cpu_ratio: float | None
     read_reach_ratio: float | None
     write_reach_ratio: float | None
@@ -94,6 +97,8 @@ class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
     """What a finished run shows; ``slowdown`` is None where W is not known.
 
     ``others_cpu_ratio`` is the share of all processor time that other work used, None where not known.
+    ``disturbance`` says what other work did, where that was too much, and ``heavy`` the processes that
+    used most, in words.
     """
 
     run_id: str
@@ -105,6 +110,8 @@ class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
     slowdown: float | None
     bad_jobs: int = 0
     others_cpu_ratio: float | None = None
+    disturbance: str | None = None
+    heavy: list[str] = []
 
 
 class Work(Protocol):
@@ -132,8 +139,8 @@ class Work(Protocol):
     def read(self, folder: Path, repeats: int) -> RunSeen:
         """What a finished run shows; ``repeats``, the runs of its kind, become a part of its facts."""
 
-    def model(self, calibration: Path, probe: Path) -> Model:
-        """Forecasts from the calibration's run, and from the probe where there is one."""
+    def model(self, calibration: Path, mix: Path, probe: Path) -> Model:
+        """Forecasts from both runs of the calibration, and from the probe where there is one."""
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
         """The number of sessions that fits, forecast from measured runs of so many sessions."""

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.advice.answer import raised_by
 from mawl.advice.judge import judged
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
@@ -19,6 +20,7 @@ from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
+from mawl.figures.others import others_of as programs_of
 from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
@@ -37,6 +39,7 @@ from mawl.measure.suitability import (
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
+from mawl.records.model.node import MOST_NAMED_PROGRAMS
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.records.model.qualification import Asked, Fits
 from mawl.records.model.records import RunOutcome
@@ -224,8 +227,8 @@ class QualifyMachine:
             self._read[key] = _read_run(folder, repeats)
         return self._read[key]
 
-    def model(self, calibration: Path, probe: Path) -> Model:
-        return CalibratedModel(open_run(calibration), probe_in(probe))
+    def model(self, calibration: Path, mix: Path, probe: Path) -> Model:
+        return CalibratedModel(open_run(calibration), probe_in(probe), open_run(mix))
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
         return fitting(runs, probe_in(probe), sessions, answer_bound)
@@ -343,6 +346,8 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
         slowdown=summary.answer.slowdown,
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
+        disturbance="; ".join(one.reason for one in raised_by(view, None)) or None,
+        heavy=[str(one) for one in programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]],
     )
 
 

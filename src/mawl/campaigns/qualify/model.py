@@ -1,7 +1,8 @@
-"""Forecasts runs and plans from a calibration: a run of each program alone at scale smoke.
+"""Forecasts runs and plans from a calibration: each program alone at scale smoke, then the mix.
 
 Bytes and waits of a program are those of its run alone, and grow with the scale as its declaration does; its
-CPU seconds grow as its reference time does.  Devices are those of the probe (docs/design/qualify.md).
+CPU seconds grow as its reference time does, and are more in the mix, where jobs share hardware threads and
+caches.  Devices are those of the probe (docs/design/qualify.md).
 """
 
 from __future__ import annotations
@@ -47,10 +48,11 @@ FORECAST_SPREAD_RATIO = 0.12
 class CalibratedModel:
     """See ``Model``.
 
-    The calibration is a run of each program alone, or (a rougher one) a run of the mix.
+    The calibration is a run of each program alone, or (a rougher one) a run of the mix.  Jobs are slowed as
+    those of ``mix``, a run of the same scale.
     """
 
-    def __init__(self, calibration: Run, probe: Probe | None) -> None:
+    def __init__(self, calibration: Run, probe: Probe | None, mix: Run | None = None) -> None:
         view = StoredView(calibration)
         summary = judged(view)
         self._base = base_of(view, summary, probe=probe)
@@ -61,6 +63,7 @@ class CalibratedModel:
         self.overhead_seconds = _overhead_seconds(facts, summary)
         self.others_cpu_ratio = foreign_cpu_ratio(view)
         self.core_speed = _core_speed(calibration)
+        self.mutual_slowing_ratio = None if mix is None else _mutual_slowing_ratio(calibration, mix)
         self.read_reach_ratio: float | None = _at_most_one(summary.io.reach.read_ratio)
         self.write_reach_ratio: float | None = _at_most_one(summary.io.reach.write_ratio)
         self.input_bytes_per_second = self._input_rate(facts)
@@ -91,7 +94,7 @@ class CalibratedModel:
         declared = CATALOGUE[program]
         bytes_factor = declared.waiting_seconds(scale) / declared.waiting_seconds(SMOKE)
         cpu_factor = declared.cpu_seconds(scale) / declared.cpu_seconds(SMOKE)
-        return scale_job(self._demand[program], bytes_factor, cpu_factor)
+        return scale_job(self._demand[program], bytes_factor, cpu_factor * (self.mutual_slowing_ratio or 1.0))
 
     def _known(self, plan: Plan) -> Plan:
         """Refuse to forecast without a program: the mix would not be the mix."""
@@ -173,6 +176,14 @@ def _core_speed(calibration: Run) -> float:
     reference = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
     measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
     return reference / measured if measured else 1.0
+
+
+def _mutual_slowing_ratio(calibration: Run, mix: Run) -> float | None:
+    """CPU seconds of the jobs in the mix over those of the same programs alone; None without such jobs."""
+    alone = {job.program: job.usage.cpu_seconds for job in counted(calibration.job_records())}
+    pairs = [(job.usage.cpu_seconds, alone.get(job.program)) for job in counted(mix.job_records())]
+    known = [(mixed, single) for mixed, single in pairs if mixed and single]
+    return sum(mixed for mixed, _ in known) / sum(single for _, single in known) if known else None
 
 
 def _overhead_seconds(facts: RunFacts, summary: Judged) -> float:

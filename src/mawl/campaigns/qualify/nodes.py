@@ -210,7 +210,6 @@ class NodesChooser(Chooser):
             "runs": repeats.measured * self._all_nodes_seconds(scale)
             + repeats.one_node * (elapsed + beyond)
             + inputs,
-            "search": 0.0,
         }
 
     def _all_nodes_seconds(self, scale: float) -> float:
@@ -265,7 +264,6 @@ def expected_of_all(one: Expected) -> Expected:
     )
 
 
-NO_SEARCH = "on several nodes mawl does not search the number that fits: name another with --sessions"
 MADE_BY_NODES = "the nodes make the input tables at the beginning of the first run that needs them"
 
 
@@ -350,9 +348,6 @@ class NodesEngine(Engine):
         seen = [self.runs.read(run) for run in self.record.runs_for(purpose)]
         slowdowns = [format_ratio(one.slowdown) for one in seen if one.slowdown is not None]
         return f"{counted_noun(len(seen), 'run')}, slowdown {', '.join(slowdowns) or 'not known'}"
-
-    def _search(self) -> str:
-        raise LeftOutError(NO_SEARCH)
 
 
 def _identity(node: QualifyNode) -> tuple[str, str | None, int]:

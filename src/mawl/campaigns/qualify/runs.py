@@ -10,9 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.base.units import format_percent
 from mawl.campaigns.qualify.interface import RunSeen, RunWish, Work
 from mawl.records.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
 from mawl.records.store.campaign import write_qualification
@@ -47,9 +45,9 @@ class Runs:
     ) -> None:
         """Make a run, unless it is finished; one that was cut short is made again in another folder.
 
-        A run during which other work used too much of the processors is made again once, if ``may_repeat``
-        says that there is time for its seconds.  A ``further`` run, which the answer can do without, is left
-        out where it stays so, unless jobs of it failed.
+        A run beside too much other work is made again once, if ``may_repeat`` says that there is time for its
+        seconds.  A ``further`` run, which the answer can do without, is left out where it stays so, unless
+        jobs of it failed.
         """
         while not self._is_made(purpose, position, may_repeat, further=further):
             self._attempt(purpose, position, wish, may_refuse=may_refuse)
@@ -76,15 +74,13 @@ class Runs:
                 self._replace(last, state="interrupted")
                 return False
             last = self._attempts(purpose, position)[-1]
-        others = last.others_cpu_ratio
-        if others is None or others <= MOST_FOREIGN_RATIO or self.record.runs[-1] != last:
+        if last.disturbance is None or self.record.runs[-1] != last:
             return True
-        others_words = f"other work used {format_percent(others)} of the processors"
         if any(run.state == "disturbed" for run in attempts) or not may_repeat(last.seconds or 0.0):
             if further and last.outcome == "completed":
-                self._set_aside(last, "left out", f"{others_words}, so the run does not count")
+                self._set_aside(last, "left out", f"{last.disturbance}, so the run does not count")
             return True
-        self._set_aside(last, "disturbed", f"{others_words}, so the run was made again")
+        self._set_aside(last, "disturbed", f"{last.disturbance}, so the run was made again")
         return False
 
     def _set_aside(self, run: QualifyRun, state: RunState, why: str) -> None:
@@ -127,6 +123,7 @@ class Runs:
             outcome=outcome,
             reason=seen.reason,
             others_cpu_ratio=seen.others_cpu_ratio,
+            disturbance=seen.disturbance,
             seconds=seen.seconds if seconds is None else seconds,
         )
         return True
@@ -149,7 +146,7 @@ class Runs:
         phase = self.record.phase(name)
         if phase.state in ("done", "skipped") or name == "probe":
             return phase.seconds
-        purposes = ("measured", "one-node") if name == "runs" else (name,)
+        purposes = ("measured", "one-node", "search") if name == "runs" else (name, f"{name}-mix")
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
@@ -162,6 +159,12 @@ class Runs:
     def is_over(self, purpose: RunPurpose, position: int) -> bool:
         over = ("finished", "refused", "left out")
         return any(run.state in over for run in self._attempts(purpose, position))
+
+    def forget_calibration(self, why: str) -> None:
+        """It is made again when the qualification goes on, and its seconds do not count."""
+        for run in self.record.runs:
+            if run.purpose in ("calibration", "calibration-mix"):
+                self._replace(run, state="interrupted", reason=why)
 
     def _replace(self, run: QualifyRun, **changes: object) -> None:
         changed = msgspec.structs.replace(run, **changes)

@@ -83,6 +83,7 @@ complete -c mawl -n '__mawl_at qualify' -l insecure -d 'with --cluster: accept a
 complete -c mawl -n '__mawl_at qualify' -l tls-ca -r -F -d 'with --cluster: the certificate authority, in PEM form'
 complete -c mawl -n '__mawl_at qualify' -l tls-cert -r -F -d 'with --cluster: the certificate, in PEM form'
 complete -c mawl -n '__mawl_at qualify' -l tls-key -r -F -d 'with --cluster: the private key, in PEM form'
+complete -c mawl -n '__mawl_at qualify' -l anyway -d 'go on where other programs use the machine (also with --continue)'
 complete -c mawl -n '__mawl_at qualify' -l yes -d 'do not ask before the runs: for scripts'
 complete -c mawl -n '__mawl_at qualify' -l plan -d 'end after the choice: what would be run, and the expected answer'
 complete -c mawl -n '__mawl_at qualify' -l continue -x -a '(__fish_complete_directories)' -d 'go on with one that was stopped, or that ended with --plan'

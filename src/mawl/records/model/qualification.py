@@ -19,9 +19,11 @@ from mawl.records.spec.run_spec import NodesSpec
 QUALIFICATION_FORMAT_VERSION = "3.0"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
 1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``;
-2.0: the slowdown is by reference times, with parts, and there are no runs alone but the calibration."""
+2.0: the slowdown is by reference times, with parts, and there are no runs alone but the calibration;
+3.0: limits by what they cost; a calibration of the mix, ``asked.anyway``, outcome ``busy``; the search is in
+the phase ``runs``."""
 
-PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "runs", "search"]
+PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "runs"]
 PHASES: tuple[PhaseName, ...] = (
     "doctor",
     "probe",
@@ -29,12 +31,11 @@ PHASES: tuple[PhaseName, ...] = (
     "choice",
     "inputs",
     "runs",
-    "search",
 )
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
-RunPurpose = Literal["calibration", "one-node", "measured", "search"]
+RunPurpose = Literal["calibration", "calibration-mix", "one-node", "measured", "search"]
 RunState = Literal["running", "finished", "refused", "interrupted", "disturbed", "left out"]
-QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted"]
+QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted", "busy"]
 CacheMode = Literal["none", "cold"]
 AnswerWord = Literal["carried", "not carried", "not known"]
 Basis = Literal["measured", "forecast"]
@@ -49,7 +50,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     """What the user asked for; ``roles`` are the directories that mawl uses, as absolute paths.
 
     ``repeat`` is the number of measured runs, None where mawl chooses it.  ``nodes`` says how to reach the
-    nodes, None for this machine.
+    nodes, None for this machine.  With ``anyway`` it goes on beside other programs.
     """
 
     roles: dict[Role, list[str]]
@@ -61,6 +62,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
     volume_order: VolumeOrder = "rotation"
     workload: str = "mixed20"
     nodes: NodesSpec | None = None
+    anyway: bool = False
 
 
 class QualifyNode(msgspec.Struct, frozen=True, kw_only=True):
@@ -109,9 +111,12 @@ class Expected(msgspec.Struct, frozen=True, kw_only=True):
 class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     """How the runs will be made, and what they are forecast to take and to show.
 
-    ``core_speed`` is this machine's over that of the one of the reference times.
+    ``core_speed`` is this machine's over that of the one of the reference times, ``mutual_slowing_ratio`` the
+    CPU seconds of jobs in the mix over those of the same jobs alone.
     ``phase_seconds`` is the forecast of each phase, ``run_seconds`` that of one measured run, of which
-    ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  Bytes are those of
+    ``active_seconds`` are its active phase.  ``proofs`` are the runs kept for the search.  ``load_seconds``
+    are those of load in all runs, and ``minutes_to_publish`` what a load fit to publish takes, None where
+    this one is (or another is not forecast).  Bytes are those of
     one measured run, by the programs' calls; ``asked_bytes_per_cpu_second`` are these by role over the CPU
     seconds that its jobs are forecast to take on this machine.  Where there are ``nodes``, sessions, jobs,
     bytes and memory are those of each node, and ``one_node_runs`` are the measured runs with one of them.
@@ -121,6 +126,7 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int
     cores: int
     core_speed: float
+    mutual_slowing_ratio: float | None = None
     scale: float
     cache: CacheMode
     repeats: int
@@ -135,6 +141,8 @@ class QualificationChoice(msgspec.Struct, frozen=True, kw_only=True):
     phase_seconds: dict[PhaseName, float]
     run_seconds: float
     active_seconds: float
+    load_seconds: float | None = None
+    minutes_to_publish: int | None = None
     read_reach_ratio: float | None
     write_reach_ratio: float | None
     expected: Expected
@@ -150,7 +158,8 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
 
     A run is ``disturbed`` where other work used too much of the processors and it was made again.  A further
     run, which was made because time was left, is ``left out`` where it was not made again.  The figures of
-    both count in nothing.
+    both count in nothing.  ``disturbance`` says what other work did, where that was too much.  A calibration
+    beside which it stopped the qualification is ``interrupted``.
     """
 
     folder: str
@@ -163,6 +172,7 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float | None = None
     reason: str | None = None
     others_cpu_ratio: float | None = None
+    disturbance: str | None = None
 
 
 class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):

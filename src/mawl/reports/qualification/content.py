@@ -280,6 +280,7 @@ def _content_without_answer(record: Qualification) -> Content:
         "planned": "nothing was measured",
         "interrupted": "it was interrupted",
         "failed": "it failed",
+        "busy": "it stopped before its runs",
         "finished": "no run was measured",
     }[record.outcome]
     why = f" ({record.reason})" if record.reason else ""
