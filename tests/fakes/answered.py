@@ -35,7 +35,7 @@ YES = Evidence(
     parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
     largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
     reference=Reference(version=1),
-    delivered_cores=11.2,
+    delivered_cores=Interval(middle=11.2, low=10.5, high=11.9),
     runs=3,
     active_seconds=1400.0,
     device_bytes_per_second_per_core=132e6,

@@ -244,7 +244,7 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     [
         ("phase", "expected the phases doctor"),
         ("folder", "no folder below runs"),
-        ("version", "this mawl knows 2.0"),
+        ("version", "this mawl knows 2.1"),
         ("old", "format 1.3: its answer is of the old definition, by times alone"),
         ("time", "expected a time"),
         ("list", "expected `object`"),

@@ -54,7 +54,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     parts: Parts | None = None
     largest_cost: LargestCost | None = None
     reference: Reference | None = None
-    delivered_cores: float | None = None
+    outside: list[str] = []
+    delivered_cores: Interval | None = None
     preliminary_scale: str | None = None
     runs: int
     active_seconds: float
