@@ -12,14 +12,13 @@ from mawl.advice.answer import (
     AnswerEvidence,
     Decision,
     Disturbance,
-    Interval,
     answer_of,
     cost_words,
     decide,
-    interval_of,
     took_words,
 )
 from mawl.advice.bounds import AnswerBounds
+from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits

@@ -5,10 +5,10 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.advice.answer import Interval
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.rank import rank
 from mawl.base.errors import UsageError
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import Fits, Qualification
 from mawl.records.model.run import Reference
 from mawl.reports.rank import markdown, text

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.answer import Interval
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.machine import NO_PROBE
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import LONG_RUN, small_mix
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mawl.advice.answer import Disturbance, Interval
+from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerLimit, Fits, QualificationChange
 from mawl.records.model.summary.judgement import LargestCost
 

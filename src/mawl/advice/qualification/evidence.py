@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.answer import Disturbance, Interval
+from mawl.advice.answer import Disturbance
 from mawl.advice.next_step import Lack
 from mawl.advice.qualification.other_work import Others
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,

@@ -14,8 +14,6 @@ from mawl.advice.answer import (
     LEAST_ACTIVE_SECONDS,
     PUBLISHABLE_SECONDS,
     Disturbance,
-    Interval,
-    interval_of,
     largest_cost,
     preliminary_scale,
     raised_by,
@@ -49,6 +47,7 @@ from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.campaign.results import session_run
 from mawl.figures.comparison.sides import compared_run
 from mawl.figures.slowdown import job_sums, outside_of, pooled
+from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import StoredView
 from mawl.plan.mix import mix_range
 from mawl.records.model.probe import Probe
