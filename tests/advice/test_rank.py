@@ -226,5 +226,8 @@ def test_systems_of_other_reference_times_are_not_ranked() -> None:
         rank({"a": answered(YES), "b": answered(newer)}, {})
     for what in ("reference times of mine.toml@ab12", "seed 7", "memsize 3"):
         other = msgspec.structs.replace(YES, outside=[what])
+        if "mine" in what:
+            own = Reference(version=None, file="mine.toml@ab12")
+            other = msgspec.structs.replace(YES, reference=own)
         with pytest.raises(UsageError, match=f"b: must not be ranked: it was measured with {what}"):
             rank({"a": answered(YES), "b": answered(other)}, {})

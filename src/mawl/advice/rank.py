@@ -118,9 +118,12 @@ def _answered(name: str, record: Qualification) -> QualificationAnswer:
             where=name,
             cure="finish it with mawl qualify --continue on the machine where it began, or leave it out",
         )
-    if record.answer.outside:
+    outside, reference = record.answer.outside, record.answer.reference
+    if not outside and reference is not None and reference.file is not None:
+        outside = [f"reference times of {reference.file}"]
+    if outside:
         raise UsageError(
-            f"must not be ranked: it was measured with {', '.join(record.answer.outside)}",
+            f"must not be ranked: it was measured with {', '.join(outside)}",
             where=name,
             cure="qualify that system without that",
         )
