@@ -81,6 +81,9 @@ def test_slowdowns_by_other_reference_times_are_not_compared(other: Reference) -
     found = row(before, side("after", [2.0], first=1, reference=other))
     assert found.change_ratio is None
     assert found.reason == "the sides are measured by different reference times"
+    both = [side(name, [1.0], first=at, reference=other) for at, name in enumerate(("before", "after"))]
+    own = [one.sentence for one in obstacles(*both) if one.rule == "reference times"]
+    assert len(own) == (other.file is not None) and compare(*both).answer[0].reason is None
 
 
 @pytest.mark.parametrize(
