@@ -13,20 +13,21 @@ from mawl.advice.answer import (
     Decision,
     Disturbance,
     answer_of,
-    cost_words,
     decide,
     took_words,
 )
 from mawl.advice.bounds import AnswerBounds
+from mawl.advice.limit.costs import causes_words, cost_words, limit_sentence
+from mawl.advice.limit.verdict import limit_of
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import PlannedJob, Reference
 from mawl.records.model.summary.io import Foreign
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.summary.judgement import Cost
 from tests.fakes.clustered_run import node_run
-from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, reading_of, samples
+from tests.fakes.measured_run import AT_REFERENCE, IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.stored_run import facts, job, planned
 from tests.fakes.views import judge, plain
 
@@ -145,7 +146,8 @@ def run_of(
 
 def block(reading: RunView, bound: float = 2.0) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
-    return plain(answer_of(reading, bound, missing)), missing
+    limit = limit_of(reading, missing, bound)
+    return plain(answer_of(reading, limit, bound, missing)), missing
 
 
 def test_a_run_within_the_bound_is_carried() -> None:
@@ -158,7 +160,7 @@ def test_a_run_within_the_bound_is_carried() -> None:
         {"on_cpu": 0.75, "run_queue": 0.25, "data": 0.4875}
     )
     assert sum(parts.values()) == pytest.approx(answer["slowdown"])
-    assert answer["largest_cost"]["part"] == "data"
+    assert answer["largest_cost"]["roles"] == ["data"]
     assert answer["largest_cost"]["slowdown"] == pytest.approx(0.4875)
     assert answer["reference"]["seconds"] == pytest.approx(160.0)
     assert answer["reasons"][0] == (
@@ -278,8 +280,8 @@ def test_jobs_without_a_reference_time_leave_the_answer_open() -> None:
 def test_unknown_waits_leave_the_slowdown_and_take_the_parts() -> None:
     answer, missing = block(run_of(40.0, of=Waits()))
     assert answer["slowdown"] == pytest.approx(59.5 / 40.0)
-    assert set(answer["parts"].values()) == {None} and answer["largest_cost"] is None
-    assert "waits" in missing["answer.parts.data"] and "waits" in missing["answer.largest_cost"]
+    assert set(answer["parts"].values()) == {None} and "waits" in missing["answer.parts.data"]
+    assert answer["largest_cost"]["resource"] == "cpu", "by the samples"
 
 
 def test_a_failed_job_is_not_carried_whatever_else_is_unknown() -> None:
@@ -320,7 +322,7 @@ def test_the_command_again_leaves_out_the_folder_and_the_nodes() -> None:
 
 
 def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> None:
-    of = facts(outcome="completed", workload=WORKLOAD)
+    of = facts(outcome="completed", workload=WORKLOAD, planned_jobs=AT_REFERENCE)
     reading = reading_of(of=of)
     whole = judge(of, reading.jobs, plain(reading.summary), samples(60, IDLE))
     assert whole["limit"]["verdict"] == "none"
@@ -336,9 +338,18 @@ def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> Non
 
 
 def test_words_of_a_cost_and_of_a_slowdown() -> None:
-    cost = LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b")
-    assert cost_words(cost) == "work writes on /mnt/b, 0.40 of it"
-    assert cost_words(LargestCost(part="processors", slowdown=1.2)) == "processors, 1.20 of it"
+    cost = Cost(resource="storage", roles=["work"], direction="write", place="/mnt/b", share_ratio=0.2)
+    assert cost_words(cost) == "work writes on /mnt/b, 20 % of the jobs' time"
+    assert cost_words(msgspec.structs.replace(cost, slowdown=0.4, kind="latency")) == (
+        "work writes on /mnt/b (latency), 0.40 of it (20 %)"
+    )
+    over = Cost(resource="network", roles=["data"], share_ratio=0.5)
+    assert causes_words([over, cost]) == "data over the network"
+    queue = Cost(resource="cpu", kind="queue", share_ratio=0.3, slowdown=1.7)
+    assert limit_sentence(True, [over, queue]) == (
+        "limit: data over the network, 50 % of the jobs' time, and waiting for processors, 1.70 of it (30 %)"
+    )
+    assert limit_sentence(False, [queue]) == "largest cost: waiting for processors, 1.70 of it (30 %)"
     assert took_words(1, 1.999, 2.0) == "1 session took 1.999 times mawl's reference time"
     assert took_words(2, 1.5, 2.0, "mine.toml@ab") == (
         "2 sessions took 1.50 times the reference time of mine.toml@ab"

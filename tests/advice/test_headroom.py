@@ -15,6 +15,7 @@ from mawl.advice.judge import judged
 from mawl.figures.view import RunView, StoredView
 from mawl.records.model.node import Port
 from mawl.records.model.summary.io import Foreign
+from mawl.records.model.summary.judgement import Cost
 from mawl.records.store import open_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.second_comparison import of
@@ -104,6 +105,9 @@ def test_without_figures_of_the_devices_storage_has_none() -> None:
     assert missing["limit.headroom.storage_ratio"] == "no sample says how long the devices were busy"
 
 
+MEMORY = [Cost(resource="memory", share_ratio=0.1)]
+
+
 def test_memory_is_held_against_the_limit_in_force() -> None:
     node = facts().nodes[0]
     rates: dict[str, Rate] = {"host.memory_available_bytes": 23.0 * GIB, "jobs_resident_bytes": 0.75 * GIB}
@@ -116,7 +120,7 @@ def test_memory_is_held_against_the_limit_in_force() -> None:
     assert "memory limit 1.00 GiB" in block["memory_source"]
     filled = rates | {"group.memory_bytes": 0.9 * GIB, "host.memory_free_bytes": 6.0 * GIB}
     for node_, share in ((node, 0.25), (limited, 0.1)):
-        counted = plain(headroom_of(run_of(filled, nodes=[node_]), {}, "cpu", None, "memory"))
+        counted = plain(headroom_of(run_of(filled, nodes=[node_]), {}, costs=MEMORY))
         assert counted["memory_ratio"] == pytest.approx(share)
     contained, _ = left(run_of(rates, settings={"container_memory_limit_bytes": 3 * GIB}))
     assert contained["memory_ratio"] == pytest.approx(0.75)

@@ -24,7 +24,7 @@ from mawl.records.model.run import NodeFacts, Reference, VolumeFacts
 from mawl.run.runner.measured_command import MeasuredCommand, StorageCounters
 from tests.advice.limit.test_device import SLEPT
 from tests.fakes.capped_run import CAP, capped_run
-from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of
+from tests.fakes.measured_run import AT_REFERENCE, WORKLOAD, Rate, four_jobs, reading_of
 from tests.fakes.stored_run import NOTHING_LEFT, ON_SDA, by_role, facts, job, role_io
 from tests.figures.test_device_bytes import on_btrfs
 
@@ -115,17 +115,24 @@ RUNS: dict[str, dict[str, Any]] = {
     "no waits": {"of": jobs(waits=Waits())},
     "first without waits": {"of": jobs(some=FIRST, waits=Waits())},
     "only the queue": {"of": jobs(waits=waited(run_queue=59.5))},
-    "no cost": {"of": jobs({"real_time_seconds": 15.0}, waits=waited(on_cpu=15.0))},
+    "no cost": {
+        "of": jobs({"real_time_seconds": 15.0}, waits=waited(on_cpu=15.0)),
+        "planned_jobs": AT_REFERENCE,
+    },
     "work in two": {
         "rates": WORK,
         "of": jobs(waits=IN_WORK, **NO_COUNTS, io_remark="static"),
         "volumes": [*ON_SDA, TWO],
     },
-    "alike": {"rates": WORK, "of": jobs(waits=IN_WORK, io=ALIKE)},
+    "alike": {"rates": WORK, "of": jobs(MOVED, waits=IN_WORK, io=ALIKE)},
     "no volumes": {"rates": WORK, "of": jobs(waits=IN_WORK), "volumes": []},
     "no device": {"rates": WORK, "volumes": volumes(devices=[])},
-    "unsampled device": {"rates": WORK, "volumes": volumes(devices=["sdz"], layers=["sdz"])},
-    "memory": {"rates": WORK, "volumes": volumes(devices=[], file_system="tmpfs")},
+    "unsampled device": {
+        "rates": WORK,
+        "of": jobs(waits=IN_WORK),
+        "volumes": volumes(devices=["sdz"], layers=["sdz"]),
+    },
+    "memory": {"rates": WORK, "of": jobs(waits=IN_WORK), "volumes": volumes(devices=[], file_system="tmpfs")},
     "memory without samples": {"samples": False, "volumes": volumes(devices=[], file_system="tmpfs")},
     "network": {"volumes": volumes(devices=[], network=True, file_system="nfs4")},
     "FUSE": {"volumes": volumes(file_system="fuse.sshfs")},

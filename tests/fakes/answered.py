@@ -7,12 +7,11 @@ import msgspec
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.machine import NO_PROBE
+from mawl.advice.qualification.machine import NO_PROBE, limit_by
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import LONG_RUN, small_mix
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
-    AnswerLimit,
     AnswerStorage,
     AnswerSystem,
     Fits,
@@ -21,19 +20,29 @@ from mawl.records.model.qualification import (
     QualifyNode,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost, Parts
+from mawl.records.model.summary.judgement import Cost, Parts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import NodesSpec
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
+WORK = Cost(
+    resource="storage",
+    roles=["work"],
+    devices=["sdb"],
+    direction="write",
+    place="/mnt/b",
+    kind="bandwidth",
+    share_ratio=0.25,
+    slowdown=0.4,
+)
+QUEUE = Cost(resource="cpu", kind="queue", share_ratio=0.6, slowdown=1.7)
 YES = Evidence(
     sessions=20,
     answer_bound=2.0,
     guideline_bytes_per_second_per_core=100e6,
     slowdown=Interval(middle=1.6, low=1.51, high=1.7),
     parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
-    largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
     reference=Reference(version=1),
     delivered_cores=Interval(middle=11.2, low=10.5, high=11.9),
     runs=3,
@@ -42,7 +51,7 @@ YES = Evidence(
     device_basis="probe",
     guideline_met=True,
     jobs_per_hour=8520.0,
-    limit=AnswerLimit(resource="storage", role="work", direction="write", place="/mnt/b", active_ratio=0.61),
+    limit=limit_by([WORK], is_named=False),
     fits=Fits(sessions=26, low=24, high=28, basis="measured"),
     changes=[
         QualificationChange(
@@ -107,7 +116,7 @@ NO = msgspec.structs.replace(
     YES,
     slowdown=Interval(middle=2.9, low=2.7, high=3.1),
     parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=1.7, util=0.01, other=0.01, unknown=0.0),
-    largest_cost=LargestCost(part="work", slowdown=1.7, direction="write", place="/mnt/b"),
+    limit=limit_by([msgspec.structs.replace(WORK, slowdown=1.7, share_ratio=0.61)], is_named=True),
     fits=Fits(sessions=11, low=10, high=13),
     changes=[
         QualificationChange(
@@ -135,8 +144,7 @@ NOT_KNOWN = msgspec.structs.replace(
 COMPUTE_NO = msgspec.structs.replace(
     NO,
     parts=Parts(on_cpu=1.3, run_queue=1.4, data=0.03, work=0.15, util=0.01, other=0.01, unknown=0.0),
-    largest_cost=LargestCost(part="processors", slowdown=1.7),
-    limit=AnswerLimit(resource="cpu", active_ratio=0.93),
+    limit=limit_by([QUEUE], is_named=True),
     device_bytes_per_second_per_core=20.2e6,
     device_basis="demand",
     guideline_met=None,
@@ -199,7 +207,7 @@ CLUSTER_NO = msgspec.structs.replace(
     CLUSTER_YES,
     slowdown=NO.slowdown,
     parts=NO.parts,
-    largest_cost=NO.largest_cost,
+    limit=NO.limit,
     fits=Fits(sessions=None, reason="on several nodes mawl does not search the number that fits"),
     nodes=msgspec.structs.replace(ONE_NODE, ratio=Interval(middle=2.9 / 1.4, low=1.9, high=2.3)),
     jobs_per_hour=13_300.0,

@@ -14,7 +14,7 @@ from mawl.records.model.role_io import RoleIo, Waits
 from mawl.records.model.run import VolumeFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Role
-from tests.fakes.measured_run import IDLE, WORKLOAD, Rate, reading_of, samples
+from tests.fakes.measured_run import AT_REFERENCE, IDLE, WORKLOAD, Rate, reading_of, samples
 from tests.fakes.stored_run import by_role, facts, role_io
 
 CAP = 40_000_000
@@ -64,7 +64,7 @@ def capped_run(
     devices = {f"device.{name}.{way}_bytes": 0.0 for name in ("sda", "sdb") for way in ("read", "written")}
     rates: dict[str, Rate] = {**waits, **devices, f"device.sdb.{figure}_bytes": moved}
     rates |= elsewhere or {}
-    of = facts(workload=WORKLOAD, outcome="completed", volumes=volumes)
+    of = facts(workload=WORKLOAD, outcome="completed", volumes=volumes, planned_jobs=AT_REFERENCE)
     alone = reading_of({**rates, **dict.fromkeys(others or {}, 0.0)}, of=of)
     jobs = (
         [replace(one, io=by_role() | {"work": calls_of(one)}) for one in alone.jobs] if others else alone.jobs

@@ -6,9 +6,10 @@ from hypothesis import strategies as st
 
 from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
+from mawl.advice.qualification.machine import limit_by
 from mawl.figures.statistics import Interval
-from mawl.records.model.qualification import AnswerLimit, Fits, QualificationChange
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.qualification import Fits, QualificationChange
+from mawl.records.model.summary.judgement import Cost
 
 HOSTILE = st.sampled_from(
     [
@@ -53,22 +54,27 @@ CHANGES = st.builds(
     gain_ratio=st.floats(0.0, 0.9),
     reason=st.just("no such forecast was checked"),
 )
-LIMITS = st.builds(
-    AnswerLimit,
-    resource=st.sampled_from(["cpu", "storage", "memory", "network", "mixed", "none"]),
-    role=st.none() | st.sampled_from(["data", "work", "util"]),
-    direction=st.none() | st.sampled_from(["read", "write"]),
-    place=st.none() | HOSTILE,
-    active_ratio=st.none() | st.floats(0.0, 1.0),
-)
 COSTS = st.builds(
-    LargestCost, part=st.sampled_from(["processors", "other"]), slowdown=st.floats(0.01, 9.0)
+    Cost,
+    resource=st.sampled_from(["cpu", "memory", "others", "other"]),
+    kind=st.sampled_from([None, "queue", "speed"]),
+    share_ratio=st.floats(0.02, 1.0),
+    slowdown=st.none() | st.floats(0.01, 9.0),
 ) | st.builds(
-    LargestCost,
-    part=st.sampled_from(["data", "work", "util"]),
-    slowdown=st.floats(0.01, 9.0),
+    Cost,
+    resource=st.sampled_from(["storage", "network"]),
+    roles=st.lists(st.sampled_from(["data", "work", "util"]), max_size=3, unique=True),
+    devices=st.just(["sda"]),
     direction=st.none() | st.sampled_from(["read", "write"]),
     place=st.none() | HOSTILE,
+    kind=st.sampled_from([None, "bandwidth", "latency"]),
+    share_ratio=st.floats(0.02, 1.0),
+    slowdown=st.none() | st.floats(0.01, 9.0),
+)
+LIMITS = st.builds(
+    limit_by,
+    st.lists(COSTS, max_size=4).map(lambda costs: sorted(costs, key=lambda cost: -cost.share_ratio)),
+    st.none() | st.booleans(),
 )
 RAISED = st.builds(
     Disturbance,
@@ -106,7 +112,6 @@ EVIDENCE = st.builds(
     foreign_bytes_known=st.booleans(),
     lowered=st.none() | LOWERED,
     preliminary_scale=st.none() | st.just("scale 0.0005 is below quick (0.005)"),
-    largest_cost=st.none() | COSTS,
     device_bytes_per_second_per_core=st.none() | st.floats(1e6, 1e9),
     device_basis=st.sampled_from([None, "probe", "run", "demand"]),
     guideline_met=st.none() | st.booleans(),

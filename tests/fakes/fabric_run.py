@@ -15,7 +15,7 @@ from mawl.records.model.run import RunFacts, VolumeFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store.columns import to_table
 from tests.fakes.clustered_run import node_run
-from tests.fakes.measured_run import IDLE, Rate, sample_rows
+from tests.fakes.measured_run import AT_REFERENCE, IDLE, Rate, sample_rows, waiting
 from tests.fakes.stored_run import facts, job
 from tests.fakes.views import judge, summary_of, typed
 
@@ -63,7 +63,13 @@ def fabric_facts(**changes: Any) -> RunFacts:
     ]
     watched = StorageRun(node=SERVER, run_id="c-sto", devices=["sdb"], outcome="completed")
     runs = [node_run(name, 0.0) for name in NODES]
-    some = {"volumes": volumes, "node_runs": runs, "storage_runs": [watched], "link_bytes_per_second": LINK}
+    some = {
+        "planned_jobs": AT_REFERENCE,
+        "volumes": volumes,
+        "node_runs": runs,
+        "storage_runs": [watched],
+        "link_bytes_per_second": LINK,
+    }
     workload = WorkloadFacts(name="2xfour", title="", sessions=4, jobs=4, scale=0.05, scale_name="standard")
     return facts(**{"outcome": "completed", "outcome_reason": None, "workload": workload, **some, **changes})
 
@@ -85,7 +91,7 @@ def fabric_jobs() -> list[JobRecord]:
 def fabric_summary(rates: Mapping[str, Mapping[str, Rate]], **changes: Any) -> dict[str, Any]:
     """The judged summary of such a run."""
     of = fabric_facts(**changes)
-    jobs, some = fabric_jobs(), fabric_samples(of, rates)
+    jobs, some = waiting(fabric_jobs(), *rates.values()), fabric_samples(of, rates)
     return judge(of, jobs, summary_of(of, jobs, samples=some), some)
 
 

@@ -10,9 +10,10 @@ from mawl.figures.series import RunSamples
 from mawl.figures.throughput import role_places
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord, SampleRecord
+from mawl.records.model.role_io import Waits
 from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.store.columns import to_table
-from tests.fakes.stored_run import START, facts, job
+from tests.fakes.stored_run import START, facts, job, planned
 
 WORKLOAD = WorkloadFacts(name="four", title="", sessions=4, jobs=4, scale=0.05, scale_name="standard")
 
@@ -84,6 +85,36 @@ def four_jobs(seconds: float) -> list[JobRecord]:
     return [job(f"s{number}-1", 0.0, seconds) for number in range(1, 5)]
 
 
+AT_REFERENCE = [replace(planned(f"s{number}-1"), reference_seconds=60.0) for number in range(1, 5)]
+"""The four jobs where each needs its minute."""
+
+SERIES_OF_WAITS = {
+    "on_cpu_seconds": "jobs.on_cpu_seconds",
+    "run_queue_seconds": "jobs.run_queue_seconds",
+    **{f"blocked_{role}_seconds": f"role.{role}.waited_seconds" for role in ("data", "work", "util")},
+}
+
+
+def waiting(jobs: list[JobRecord], *rates: Mapping[str, Rate], seconds: int = 60) -> list[JobRecord]:
+    """The jobs, each with its part of what the nodes' samples say that all did."""
+
+    def whole(series: str) -> float:
+        every = [node.get(series, 0.0) for node in rates]
+        return sum(rate(float(at)) if callable(rate) else rate for rate in every for at in range(seconds))
+
+    running = whole("jobs_running")
+    parts = {field: whole(series) / running for field, series in SERIES_OF_WAITS.items()} if running else {}
+    return [
+        replace(
+            one,
+            waits=Waits(
+                **{name: part * (one.usage.real_time_seconds or 0.0) for name, part in parts.items()}
+            ),
+        )
+        for one in jobs
+    ]
+
+
 def charged(jobs: list[JobRecord], of: RunFacts, some: RunSamples) -> list[JobRecord]:
     """The jobs, charged in equal parts with all that the devices of the roles moved."""
     every = [
@@ -128,8 +159,10 @@ def reading_of(
     every = {**IDLE, **(changes or {})}
     rates = {name: rate for name, rate in every.items() if not name.startswith(without)}
     some = samples(seconds, rates, skip=skip)
-    of = of or facts(outcome="completed", workload=WORKLOAD)
-    jobs = jobs or four_jobs(float(seconds))
+    of = of or facts(outcome="completed", workload=WORKLOAD, planned_jobs=AT_REFERENCE)
+    if jobs is None:
+        jobs = four_jobs(float(seconds))
+        jobs = waiting(jobs, rates, seconds=seconds) if "jobs.on_cpu_seconds" in rates else jobs
     if alone:
         jobs = charged(jobs, of, some)
     return RunView(of, jobs, some)

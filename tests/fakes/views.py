@@ -47,6 +47,8 @@ def partly(of: Mapping[str, Any]) -> Judged:
 
 
 def _made(here: Place, value: Any) -> Any:
+    if isinstance(value, msgspec.Struct):
+        return value
     if value is None and (here.nullable or not (here.many or list(here.inside()))):
         return None
     if value is None:

@@ -75,7 +75,7 @@ def test_families_have_types_units_and_help() -> None:
 def test_what_is_text_stands_in_the_labels_of_one_sample() -> None:
     ((_, labels),) = [key for key in read(render(as_summary(summary()))) if key[0] == "mawl_run_info"]
     held = dict(labels)
-    assert (held["outcome"], held["validity"], held["limit"]) == ("completed", "preliminary", "none")
+    assert (held["outcome"], held["validity"], held["limit"]) == ("completed", "preliminary", "cpu")
     assert (held["kind"], held["scale"]) == ("measured", "standard")
 
 

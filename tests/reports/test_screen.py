@@ -38,7 +38,7 @@ def test_what_it_means_comes_first() -> None:
         "answer",
         "next",
         "guideline",
-        "limit",
+        "cost",
         "validity",
         "run",
     ]

@@ -53,7 +53,7 @@ def test_where_no_role_is_named_all_of_them_count() -> None:
     assert [row["subject"] for row in rows(ONE, "storage", None)] == ["data", "work", "util"]
 
 
-@pytest.mark.parametrize(("verdict", "role"), [("cpu", None), ("none", None), ("mixed", "work")])
+@pytest.mark.parametrize(("verdict", "role"), [("cpu", None), ("none", None), ("memory", "work")])
 def test_nothing_is_said_where_storage_is_not_the_limit(verdict: str, role: str | None) -> None:
     assert rows(ONE, verdict, role) == []
 

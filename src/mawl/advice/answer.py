@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.advice.limit.costs import NO_COST
 from mawl.advice.next_step import Lack, next_step
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
@@ -22,21 +23,18 @@ from mawl.figures.recordings import NO_JOBS
 from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
-from mawl.importers.formats.text import one_line
 from mawl.plan.reference_times import LEAST_SCALE, MOST_SCALE, reference_times
-from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import (
     Answer,
     AnswerReference,
     AnswerWord,
-    CostPart,
-    LargestCost,
+    Limit,
     Parts,
 )
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of
-from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES
 
 LEAST_DIRECTION_RATIO = value_of("answer.least_direction_ratio")
 LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
@@ -45,8 +43,6 @@ PUBLISHABLE_SECONDS = value_of("answer.publishable_active_seconds")
 IMPORTED = "imported files have no reference times, because other programs ran"
 SIMULATED = "the simulated run has no reference times, because the run it began with has none"
 ONLY_TIMES = "the run only times programs alone (mawl run --solo)"
-NOT_STORAGE = "the largest cost is not one of storage"
-ALIKE = "neither reads nor writes took the jobs twice as long as the other"
 OF_OLD = "the run is of format {version}, before reference times: its answer was of the old definition"
 
 
@@ -207,66 +203,6 @@ def reference_block(reading: RunView, sums: JobSums, missing: Missing) -> Answer
     )
 
 
-def largest_cost(
-    parts: dict[str, float], summaries: Sequence[Summary], facts: RunFacts
-) -> LargestCost | None:
-    """The part of W that a better system could take away, where it is largest; None where there is none."""
-    costs: dict[CostPart, float] = {
-        "processors": max(parts["on_cpu"] - 1.0, 0.0) + parts["run_queue"],
-        "other": parts["other"],
-    }
-    costs |= {role: parts[role] for role in ROLES}
-    name = max(costs, key=lambda one: costs[one])
-    if not costs[name]:
-        return None
-    cost = LargestCost(part=name, slowdown=costs[name])
-    role = next((one for one in ROLES if one == name), None)
-    if role is None:
-        return cost
-    return msgspec.structs.replace(
-        cost, direction=direction_of(summaries, role), place=directory_of(facts, role)
-    )
-
-
-def direction_of(summaries: Sequence[Summary], role: Role) -> Direction | None:
-    """The direction on whose calls jobs spent at least twice the time of the other; None where neither."""
-    spent = {"read": 0.0, "write": 0.0}
-    for summary in summaries:
-        by_role = summary.io.by_role
-        if by_role is None:
-            return None
-        block = by_role[role]
-        spent["read"] += block.reads * (block.read_latency_seconds.mean or 0.0)
-        spent["write"] += block.writes * (block.write_latency_seconds.mean or 0.0)
-        spent["write"] += block.syncs * (block.sync_latency_seconds.mean or 0.0)
-    factor = value_of("qualification.least_direction_ratio")
-    if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
-        return "read"
-    return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
-
-
-def directory_of(facts: RunFacts, role: Role) -> str | None:
-    """The directory of a role; None where it has several."""
-    places = sorted({volume.directory for volume in facts.volumes if volume.role == role})
-    return places[0] if len(places) == 1 else None
-
-
-LONGEST_PLACE = 60
-"""Characters of a directory in a sentence; the figures have all of it."""
-
-
-def cost_words(cost: LargestCost) -> str:
-    """``work writes on /mnt/b, 0.40 of it``."""
-    way = {"read": " reads", "write": " writes", None: ""}[cost.direction]
-    place = "" if cost.place is None else f" on {shortened(one_line(cost.place))}"
-    return f"{PART_WORDS.get(cost.part, cost.part)}{way}{place}, {format_ratio(cost.slowdown)} of it"
-
-
-def shortened(text: str) -> str:
-    """The end of a long path."""
-    return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"
-
-
 PART_WORDS = {
     "on_cpu": "on processors",
     "run_queue": "waiting for processors",
@@ -303,7 +239,7 @@ def times_words(slowdown: float, bound: float) -> str:
     return f"{slowdown:.3f}" if text == f"{bound:.2f}" else text
 
 
-def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
+def answer_of(reading: RunView, limit: Limit | None, bound: float, missing: Missing) -> Answer:
     """``answer`` of the summary of one run."""
     facts, summary = reading.facts, reading.summary
     sums = job_sums(reading.jobs, facts)
@@ -323,9 +259,9 @@ def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
     lack = decision.lack
     if facts.kind == "imported" and (summary.jobs.counted or decision.answer == "not known"):
         lack = "imported"  # some jobs may have failed; the logs of the others are a load all the same
-    cost = None if parts is None else largest_cost(parts, [summary], facts)
+    cost = limit.costs[0] if limit is not None and limit.costs else None
     elapsed = summary.time.elapsed_seconds
-    _reasons_of_missing(reading, decision, sums, cost, missing)
+    _reasons_of_missing(reading, limit, decision, sums, missing)
     why = _why_preliminary(summary, facts)
     settled = decision.answer != "not known" and jobs_failed is None
     return Answer(
@@ -341,7 +277,7 @@ def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
         reference=reference_block(reading, sums, missing),
         delivered_cores=sums.reference / elapsed if sums.slowdown is not None and elapsed else None,
         reason=decision.reason,
-        reasons=_sentences(reading, evidence, decision, cost, why if settled else []),
+        reasons=_sentences(reading, evidence, decision, why if settled else []),
         next_step=next_step(reading, lack),
     )
 
@@ -350,7 +286,6 @@ def _sentences(
     reading: RunView,
     evidence: AnswerEvidence,
     decision: Decision,
-    cost: LargestCost | None,
     why: Sequence[str],
 ) -> list[str]:
     facts, found = reading.facts, evidence.slowdown
@@ -358,8 +293,6 @@ def _sentences(
     if found is not None:
         took = took_words(facts.workload.sessions, found.middle, evidence.bound, facts.reference_file)
         sentences.append(f"{took} ({found.words()}; bound {format_ratio(evidence.bound)})")
-    if cost is not None:
-        sentences.append(f"largest cost: {cost_words(cost)}")
     sentences += [] if decision.reason in (None, evidence.failed) else [decision.reason]
     sentences += [f"preliminary: {'; '.join(why)}"] if why else []
     if options := other_options(facts):
@@ -430,7 +363,7 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
 
 
 def _reasons_of_missing(
-    reading: RunView, decision: Decision, sums: JobSums, cost: LargestCost | None, missing: Missing
+    reading: RunView, limit: Limit | None, decision: Decision, sums: JobSums, missing: Missing
 ) -> None:
     unknown, _ = _why_no_slowdown(reading, sums)
     waits, cores = unknown, unknown
@@ -442,19 +375,13 @@ def _reasons_of_missing(
     settled = decision.answer != "not known"
     missing |= {
         "answer.delivered_cores": cores,
-        "answer.largest_cost": waits if sums.slowdown_parts is None else "no part of W can be taken away",
+        "answer.largest_cost": missing["limit"] if limit is None else NO_COST,
         "answer.carried": decision.reason or "",
         "answer.reason": "nothing to explain",
         "answer.preliminary": "a failed job gave the answer" if settled else "there is no answer",
         "answer.next_step": "the answer is known" if settled else ONLY_TIMES,
+        **{
+            f"answer.largest_cost.{name}": missing.get(f"limit.costs.0.{name}", "")
+            for name in ("direction", "place", "kind", "slowdown")
+        },
     }
-    if cost is not None and cost.part not in ROLES:
-        missing |= {f"answer.largest_cost.{name}": NOT_STORAGE for name in ("direction", "place")}
-    elif cost is not None:
-        uncounted = reading.summary.missing.get("io.by_role")
-        placed = any(volume.role == cost.part for volume in reading.facts.volumes)
-        no_place = f"the run does not say where {cost.part} is"
-        missing |= {
-            "answer.largest_cost.direction": ALIKE if reading.summary.io.by_role else uncounted or "",
-            "answer.largest_cost.place": f"{cost.part} has several directories" if placed else no_place,
-        }

@@ -55,7 +55,7 @@ def guideline_of(
     file system of the role that limited the run.  Of any other run the file system that moved most is shown
     and not judged.  A run has none where others moved more than a tenth of its bytes (``foreign_bytes_at``).
     """
-    role = limit.role if limit is not None and limit.verdict == "storage" else None
+    role = limit.role if limit is not None and limit.is_of("storage") else None
     rates = _probed_rates(probe, reading.facts, role, bounds)
     shown = min(rates, default=None)
     standing: Standing | None = None
@@ -141,7 +141,7 @@ def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
 
 
 def _why_not_judged(limit: Limit | None, probe: Probe | None) -> str:
-    if limit is not None and limit.verdict == "storage":
+    if limit is not None and limit.is_of("storage"):
         return NO_ROLE
     return NOT_ASKED if probe is None else NOT_ITS_STORAGE
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from mawl.advice.limit.evidence import ABOVE_CAP_RATIO, NEAR_CAP_RATIO, PORT_WORDS, flow_of_role
 from mawl.advice.validity.host import foreign_bytes_at
@@ -17,7 +17,7 @@ from mawl.figures.series import RunSamples
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.windows import Windows, gauges, rates
-from mawl.records.model.summary.judgement import Headroom
+from mawl.records.model.summary.judgement import Cost, Headroom
 from mawl.records.spec.program_options import ROLES, Role
 
 PATH = "limit.headroom"
@@ -26,26 +26,28 @@ PATH = "limit.headroom"
 def headroom_of(
     reading: RunView,
     missing: Missing,
-    verdict: str = "none",
-    role: Role | None = None,
-    second: str | None = None,
+    limiting: Sequence[Cost] = (),
+    costs: Sequence[Cost] = (),
 ) -> Headroom:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
-    It is 0 of what limited the run: the ``verdict``, of storage at the devices of ``role``.  Each source says
-    what the figure is of.  A share below 0 means that more was asked than the probe found.
+    It is 0 of what is ``limiting`` the run; slow processors may be idle all the same.  Memory holds the page
+    cache, too, where it is one of the ``costs``.  Each source says what the figure is of.  A share below 0
+    means that more was asked than the probe found.
     """
     found = {
         "cpu": _processors(reading),
         "storage": _storage(reading),
-        "memory": _memory(reading, with_cache="memory" in (verdict, second)),
+        "memory": _memory(reading, with_cache=any(cost.resource == "memory" for cost in costs)),
         "network": _network(reading),
     }
-    if verdict == "storage":
-        others = foreign_bytes_at(reading, role)
-        found["storage"] = (None, others) if others else (0.0, f"{role or 'storage'} limited the run")
-    elif verdict in found:
-        found[verdict] = 0.0, f"{verdict} limited the run"
+    for cost in limiting:
+        role = cost.roles[0] if cost.resource == "storage" and cost.roles else None
+        others = foreign_bytes_at(reading, role) if cost.resource == "storage" else None
+        if others:
+            found["storage"] = None, others
+        elif cost.resource in found and cost.kind != "speed":
+            found[cost.resource] = 0.0, f"{role or cost.resource} limited the run"
     for name, (share, words) in found.items():
         if share is None:
             sources = () if name == "cpu" else (f"{PATH}.{name}_source",)

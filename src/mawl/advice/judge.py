@@ -28,12 +28,12 @@ def judged(view: RunView, bounds: AnswerBounds | None = None) -> Judged:
     bounds = bounds or AnswerBounds()
     found: Missing = dict(summary.missing)
     probe = None if isinstance(view.probe, str) else view.probe
-    limit = limit_of(view, found)
+    limit = limit_of(view, found, bounds.answer_bound)
     validity = validity_of(view)
     whole = msgspec.structs.replace(
         summary,
         limit=limit,
-        answer=answer_of(view, bounds.answer_bound, found),
+        answer=answer_of(view, limit, bounds.answer_bound, found),
         guideline=guideline_of(view, limit, probe, bounds, found),
         smt=smt_of(view, found),
         validity=validity,

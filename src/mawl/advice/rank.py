@@ -10,7 +10,7 @@ from math import inf
 
 import msgspec
 
-from mawl.advice.qualification.sentence import limit_words
+from mawl.advice.limit.costs import limit_words
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_ratio
 from mawl.plan.mix import mix_range
@@ -22,7 +22,12 @@ from mawl.records.model.qualification import (
 )
 
 THOUSAND = 1000.0
-CORES = ("delivered_cores", "delivered_cores_low", "delivered_cores_high")
+FIGURES = (
+    *("slowdown", "slowdown_low", "slowdown_high"),
+    *("delivered_cores", "delivered_cores_low", "delivered_cores_high"),
+    *("jobs_per_hour", "joules_per_job", "energy_scope"),
+)
+"""Fields of ``Ranked`` that are figures of the answer."""
 NO_PRICE = "no price was given for this system"
 
 
@@ -179,25 +184,13 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
     ends: list[float | None] = [None, None]
     if cost is not None and figures.slowdown and figures.slowdown_low and figures.slowdown_high:
         ends = [cost * end / figures.slowdown for end in (figures.slowdown_low, figures.slowdown_high)]
-    before = f"it was qualified in format {record.format_version}, which has {{}}"
     missing = {
         "fits": fits.reason or "the number of sessions that fits is not known",
         "fits_low": fits.reason or "the number has no interval",
         "fits_high": fits.reason or "the number has no interval",
         "place": "the number of sessions that fits is not known",
         "limit": answer.missing.get("limit", "it is not known"),
-        "slowdown": answer.missing.get("figures.slowdown", "it is not known"),
-        "slowdown_low": answer.missing.get("figures.slowdown", "it is not known"),
-        "slowdown_high": answer.missing.get("figures.slowdown", "it is not known"),
-        **{
-            name: answer.missing.get(f"figures.{name}", before.format("no range of delivered cores"))
-            for name in CORES
-        },
-        "jobs_per_hour": answer.missing.get("figures.jobs_per_hour", "it is not known"),
-        **{
-            name: answer.missing.get(f"figures.{name}", before.format("no energy"))
-            for name in ("joules_per_job", "energy_scope")
-        },
+        **{name: answer.missing.get(f"figures.{name}", "it is not known") for name in FIGURES},
         "price_per_hour": NO_PRICE,
         **dict.fromkeys(
             ("cost", "cost_low", "cost_high", "cheapest"),
@@ -212,18 +205,12 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
-        slowdown=figures.slowdown,
-        slowdown_low=figures.slowdown_low,
-        slowdown_high=figures.slowdown_high,
-        **{name: getattr(figures, name) for name in CORES},
+        **{name: getattr(figures, name) for name in FIGURES},
         fits=_of_all_nodes(nodes, fits.sessions),
         fits_low=_of_all_nodes(nodes, fits.low),
         fits_high=_of_all_nodes(nodes, fits.high),
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
-        jobs_per_hour=hourly,
-        joules_per_job=figures.joules_per_job,
-        energy_scope=figures.energy_scope,
         price_per_hour=price,
         cost=cost,
         cost_low=ends[0],

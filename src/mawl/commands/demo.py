@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.qualification.sentence import RESOURCES
+from mawl.advice.limit.costs import cost_words
 from mawl.base.errors import MawlError, RunFailedError
 from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
@@ -130,7 +130,7 @@ def first_screen(
         f"sessions; {jobs.counted} gave the right answer",
         f"what it did  {elapsed}; the programs moved {format_bytes(moved)}, and "
         f"{' and '.join(reach) or 'an unknown part'} reached the storage",
-        f"limited by   {_limit_words(summary)}",
+        _limit_line(summary),
         "",
         "for a real answer: does this machine carry its load, what limits it, how many sessions fit?",
         f"  {qualify_command(roles, program)}",
@@ -151,13 +151,10 @@ def qualify_command(roles: Mapping[Role, list[str]], program: str = "mawl") -> s
     return f"{program} qualify {places} --minutes {MINUTES:g}"
 
 
-def _limit_words(summary: Judged) -> str:
+def _limit_line(summary: Judged) -> str:
     limit = summary.limit
     if limit is None:
-        return f"not known: {summary.missing.get('limit', 'the run shows no limit')}"
-    if limit.verdict == "none":
-        return "nothing that this short run could tell"
-    names = {**RESOURCES, "cpu": "the processors"}
-    share: float | None = getattr(limit.shares, limit.verdict, None)
-    part = f", {format_percent(share)} of the time" if share is not None else ""
-    return f"{names.get(limit.verdict, limit.verdict)}{part}"
+        return f"limit        not known: {summary.missing.get('limit', 'the run shows no limit')}"
+    if not limit.costs:
+        return "limit        nothing that this short run could show"
+    return f"{'limited by' if limit.named else 'cost most':<13}{cost_words(limit.costs[0])}"

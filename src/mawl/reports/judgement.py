@@ -10,6 +10,7 @@ import msgspec
 
 from mawl.advice.answer import WORDS, parts_words
 from mawl.advice.guideline import guideline_sentence
+from mawl.advice.limit.costs import NO_COST, RESOURCES, cost_words, named
 from mawl.base.units import (
     counted_noun,
     format_bytes,
@@ -26,6 +27,7 @@ from mawl.records.model.summary.summary import Summary
 from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped
 
 MOST_FINDINGS = 6
+MOST_COSTS = 2
 
 
 def headlines(summary: Summary) -> list[tuple[str, str]]:
@@ -37,7 +39,7 @@ def headlines(summary: Summary) -> list[tuple[str, str]]:
         *answers(summary.answer),
         ("guideline", guideline_sentence(summary.guideline, summary.missing)),
         *([] if alone is None else [("alone", times_alone_line(alone))]),
-        ("limit", _limit_line(summary)),
+        _limit_line(summary),
         ("validity", _validity_line(summary.validity)),
     ]
 
@@ -74,12 +76,6 @@ def idle_mark(limit: Limit, name: str) -> str:
     return " (idle time, not probed)" if name == "storage" and source and "no request" in source else ""
 
 
-def place_of(limit: Limit) -> str:
-    """The verdict with its place: ``storage (work on sda)``."""
-    places = [part for part in (limit.role, limit.device and f"on {limit.device}") if part]
-    return str(limit.verdict) + (f" ({' '.join(places)})" if places else "")
-
-
 def answers(answer: Answer) -> list[tuple[str, str]]:
     """The answer with its reasons, and the next step."""
     lines = [("answer", f"{word_of(answer)}: {'; '.join(answer.reasons)}")]
@@ -111,24 +107,20 @@ def times_alone_line(found: TimesAlone) -> str:
     return "; ".join(said)
 
 
-def _limit_line(summary: Summary) -> str:
+def _limit_line(summary: Summary) -> tuple[str, str]:
+    """What limits, or what cost most, with what other causes cost and the headroom."""
     limit = summary.limit
     if limit is None:
-        return f"not known: {summary.missing['limit']}"
-    known = sorted(
-        ((name, share) for name, share in msgspec.structs.asdict(limit.shares).items() if share > 0),
-        key=lambda item: -item[1],
-    )
-    shares = ", ".join(f"{name} {format_percent(share)}" for name, share in known)
-    if [name for name, _ in known] == [limit.verdict]:
-        shares = format_percent(known[0][1])
+        return "limit", f"not known: {summary.missing['limit']}"
+    limiting = named(limit.costs) if limit.named else limit.costs[:1]
+    rest = limit.costs[len(limiting) : len(limiting) + MOST_COSTS]
+    said = " and ".join(map(cost_words, limiting)) or (RESOURCES["none"] if limit.named else NO_COST)
+    then = f"; then {', '.join(map(cost_words, rest))}" if rest else ""
     room = ", ".join(
         f"{name} {figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
-    second = f"; next: {limit.second}" if limit.second else ""
-    name = "no shared resource" if limit.verdict == "none" else place_of(limit)
-    return f"{name}: {shares} of the active time{second}; headroom: {room}"
+    return "limit" if limit.named else "cost", f"{said}{then}; headroom: {room}"
 
 
 def _validity_line(validity: Validity) -> str:

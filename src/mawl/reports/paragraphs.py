@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.advice.limit.verdict import SECOND_RATIO
+from mawl.advice.limit.costs import LEAST_COST_RATIO
 from mawl.base.units import (
     counted_noun,
     format_memory,
@@ -113,10 +113,10 @@ def memory_in_waits(summary: Summary) -> str:
     """
     limit = summary.limit
     loss = None if limit is None else limit.losses.memory
-    if loss is None or loss < SECOND_RATIO:
+    if loss is None or loss < LEAST_COST_RATIO:
         return ""
     share = format_percent(loss)
-    return f"the blocked parts include waiting for memory ({share} of the jobs' time in the active phase)"
+    return f"the blocked parts include waiting for memory ({share} of the jobs' time)"
 
 
 def mapped_in_waits(summary: Summary) -> str:

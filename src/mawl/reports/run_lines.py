@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import msgspec
 
+from mawl.advice.limit.costs import cause_words, causes_words
 from mawl.base.units import (
     counted_noun,
     format_memory,
@@ -18,10 +17,9 @@ from mawl.figures.view import RunView
 from mawl.importers.formats.text import one_line
 from mawl.plan.spec import shown_scale
 from mawl.records.model.run import NodeFacts
-from mawl.records.model.summary.judgement import ReachedCap
+from mawl.records.model.summary.judgement import Limit
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.summary.time import Jobs
-from mawl.records.spec.program_options import Role
 from mawl.reports.layout import LINE_WIDTH, figure, format_count, wrapped
 
 LABEL_WIDTH = 10
@@ -130,18 +128,6 @@ def periods_text(summary: Summary) -> str | None:
     return str(summary.missing["time.elapsed_seconds"])
 
 
-LIMITS = {
-    "storage": "limited by storage",
-    "cpu": "limited by the processors",
-    "memory": "limited by memory",
-    "network": "limited by the network",
-    "mixed": "limited by several resources in turn",
-    "none": "limited by no shared resource",
-}
-NAMED_RATIO = 2 / 3
-"""Of the time inside reads and writes of a role: above it the direction is named."""
-
-
 def finding(summary: Summary) -> str:
     """``20 sessions carried, limited by work writes``; of a run that was cut short how far it came."""
     limit = limited_by(summary)
@@ -158,20 +144,22 @@ def _is_answer_open(summary: Summary) -> bool:
 
 
 def limited_by(summary: Summary) -> str:
-    """``limited by work writes``, with the cap that they reached; empty if the limit is not known."""
+    """``limited by work writes on /mnt/b (bandwidth)``, ``largest cost: ...``; empty if it is not known.
+
+    A limit is named where W lies above its bound.
+    """
     limit = summary.limit
     if limit is None:
         return ""
-    if limit.verdict == "storage" and limit.role is not None:
-        direction = _direction_words(summary, limit.role)
-        return f"limited by {limit.role} {direction}{_cap_words(limit.caps_reached, direction)}"
-    return LIMITS[limit.verdict]
+    if limit.named:
+        return f"limited by {causes_words(limit.costs, with_place=False)}{_cap_words(limit)}"
+    return f"largest cost: {cause_words(limit.costs[0], with_place=False)}" if limit.costs else ""
 
 
-def _cap_words(reached: Sequence[ReachedCap], word: str) -> str:
+def _cap_words(limit: Limit) -> str:
     """`` at their cap of 100 MB/s`` where devices were near it in most windows in which jobs waited."""
-    for one in reached:
-        if word == f"{one.direction}s" and 2 * one.near_windows > one.waited_windows:
+    for one in limit.caps_reached:
+        if limit.costs[0].direction == one.direction and 2 * one.near_windows > one.waited_windows:
             return f" at their cap of {format_rate(one.bytes_per_second)}"
     return ""
 
@@ -191,16 +179,3 @@ def _subject_words(summary: Summary) -> str:
     if answer is not None and answer.answer != "not known":
         said = f"{sessions} {answer.answer}" + (" (preliminary)" if answer.preliminary else "")
     return f"Simulated: {said}" if summary.kind == "simulated" else said
-
-
-def _direction_words(summary: Summary, role: Role) -> str:
-    """``reads`` or ``writes`` where most of the time inside calls on the role went into it, else ``I/O``."""
-    calls = (summary.io.by_role or {}).get(role)
-    if calls is None:
-        return "I/O"
-    reads = calls.reads * (calls.read_latency_seconds.mean or 0.0)
-    writes = calls.writes * (calls.write_latency_seconds.mean or 0.0)
-    for word, seconds in (("reads", reads), ("writes", writes)):
-        if seconds > NAMED_RATIO * (reads + writes):
-            return word
-    return "I/O"

@@ -34,7 +34,7 @@ def volumes_of_roles(volumes: Sequence[VolumeFacts], limit: Limit | None) -> dic
 
     Roles without a device that is known (tmpfs, a network file system) are left out.
     """
-    storage = limit is not None and limit.verdict == "storage"
+    storage = limit is not None and limit.is_of("storage")
     blamed = limit.role if limit is not None else None
     found: dict[str, dict[str, Figures]] = {}
     for role in ROLES:

@@ -114,7 +114,7 @@ SPEED = 1e9
 def limit_of(transport: Transport | None, ports: list[Port], rates: dict[str, Rate]) -> dict[str, Any]:
     volumes = [msgspec.structs.replace(one, transport=transport) for one in ON_SDA]
     of = facts(outcome="completed", workload=WORKLOAD, volumes=volumes, ports={"bench1": ports})
-    return plain(verdict.limit_of(reading_of({**BLOCKED, **rates}, of=of), {}))
+    return plain(verdict.limit_of(reading_of({**BLOCKED, **rates}, of=of), {}, 2.0))
 
 
 FC = [Port(name="host1", kind="fc", bytes_per_second=SPEED)]
@@ -156,7 +156,7 @@ def test_a_bond_and_its_members_count_once() -> None:
     reading = reading_of({**BLOCKED, **rates}, of=of)
     windows: list[Moment] = reading.active
     assert {round(one.network_bytes_per_second or 0.0) for one in windows} == {300_000_000}
-    assert plain(verdict.limit_of(reading, {}))["headroom"]["network_ratio"] == pytest.approx(0.8)
+    assert plain(verdict.limit_of(reading, {}, 2.0))["headroom"]["network_ratio"] == pytest.approx(0.8)
 
 
 SLEPT: dict[str, Rate] = {"jobs.on_cpu_seconds": 0.1, "jobs.run_queue_seconds": 0.0}

@@ -49,8 +49,8 @@ def test_logs_and_a_recording_name_the_limit(
     assert limit["headroom"]["cpu_ratio"] == pytest.approx(left)
     assert any(one["name"] == "imported.limit.full_processors_ratio" for one in summary["thresholds"])
     shown = " ".join(screen.render(BARE, as_summary(summary)).split())
-    words = "no shared resource" if verdict == "none" else verdict
-    assert f"limit {words}: 100 % of the active time" in shown
+    words = {"cpu": "processors, 77 %", "storage": f"storage, {100 * (1 - cpu_ratio):.0f} %"}.get(verdict)
+    assert (f"cost {words} of the jobs' time" if words else "cost no cause cost") in shown
 
 
 @pytest.mark.parametrize(

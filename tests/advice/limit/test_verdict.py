@@ -9,13 +9,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mawl.advice.limit.costs import named, pooled
 from mawl.advice.limit.evidence import device_lines, device_peaks
-from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of, named, second
+from mawl.advice.limit.verdict import NO_WAITS, TOO_SHORT, classify, limit_of
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from mawl.records.model.run import NodeFacts, VolumeFacts
+from mawl.records.model.summary.judgement import Cost
 from mawl.records.store.columns import to_table
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
 from tests.fakes.stored_run import facts
@@ -39,7 +41,7 @@ def jobs_that(**seconds: float) -> list[JobRecord]:
 
 
 def limit(reading: RunView) -> dict[str, Any]:
-    return plain(limit_of(reading, {}))
+    return plain(limit_of(reading, {}, 2.0))
 
 
 def sentences(block: dict[str, Any], kind: str) -> str:
@@ -78,7 +80,7 @@ def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> Non
     jobs = jobs_that(on_cpu=15.0, blocked_work=37.0, blocked_util=7.5)
     block = limit(reading_of(STORAGE, jobs=jobs))
     assert (block["verdict"], block["role"], block["device"]) == ("storage", "work", "sda")
-    assert block["losses"]["storage"] == pytest.approx(0.75)
+    assert block["losses"]["storage"] == pytest.approx(44.5 / 59.5)
     evidence = sentences(block, "evidence")
     assert "work 62 %" in evidence and "util 13 %" in evidence
     assert "tasks waited for I/O 90 % of the time" in evidence
@@ -193,24 +195,27 @@ def half(second_half: float) -> Any:
     return lambda second: second_half if second >= 30 else 0.0
 
 
-def test_halves_of_two_kinds_are_mixed() -> None:
-    block = limit(
-        reading_of(
-            {
-                "jobs.on_cpu_seconds": 1.0,
-                "jobs.run_queue_seconds": half(3.0),
-                "role.work.waited_seconds": lambda second: 3.0 if second < 30 else 0.0,
-            }
-        )
-    )
-    assert block["verdict"] == "mixed"
-    assert (block["shares"]["cpu"], block["shares"]["storage"]) == pytest.approx((0.5, 0.5), abs=0.01)
-    assert block["second"] in ("cpu", "storage")
-
-
-def test_the_second_limit_is_the_next_costly() -> None:
-    block = limit(reading_of(STORAGE | {"jobs.on_cpu_seconds": 0.5, "jobs.run_queue_seconds": 0.5}))
-    assert (block["verdict"], block["second"]) == ("storage", "cpu")
+@pytest.mark.parametrize(
+    ("queued", "waited", "first", "second"),
+    [
+        (3.0, 3.0, {"cpu", "storage"}, {"cpu", "storage"}),
+        (3.0, 1.0, {"cpu"}, {None}),
+        (0.3, 0.2, {"none"}, {None}),
+    ],
+)
+def test_two_causes_limit_where_the_second_costs_half_as_much(
+    queued: float, waited: float, first: set[str], second: set[str | None]
+) -> None:
+    """Halves of the time with waits of two kinds: what counts is what they cost, not in how many windows."""
+    rates: dict[str, Rate] = {
+        "jobs.on_cpu_seconds": 1.0,
+        "jobs.run_queue_seconds": half(queued),
+        "role.work.waited_seconds": lambda second: waited if second < 30 else 0.0,
+    }
+    block = limit(reading_of(rates))
+    assert block["verdict"] in first and block["second"] in second
+    cost = {one["resource"]: one["share_ratio"] for one in block["costs"]}
+    assert cost["cpu"] == pytest.approx(queued / 8, abs=0.01) == block["losses"]["cpu"]
 
 
 def test_a_plateau_needs_waits_that_grow() -> None:
@@ -225,13 +230,13 @@ def test_a_plateau_needs_waits_that_grow() -> None:
 
 def test_a_run_that_did_not_measure_waits_has_no_verdict() -> None:
     missing: dict[str, str] = {}
-    assert limit_of(reading_of(without="jobs."), missing) is None
+    assert limit_of(reading_of(without="jobs."), missing, 2.0) is None
     assert missing["limit"] == NO_WAITS
 
 
 def test_a_run_that_no_window_of_the_samples_covers_was_too_short() -> None:
     missing: dict[str, str] = {}
-    assert limit_of(reading_of(seconds=60, skip=range(1, 62)), missing) is None
+    assert limit_of(reading_of(seconds=60, skip=range(1, 62)), missing, 2.0) is None
     assert missing["limit"] == TOO_SHORT
 
 
@@ -276,16 +281,31 @@ def test_losses_are_shares_of_one_whole(
     assert sum(block["shares"].values()) == pytest.approx(1.0)
 
 
-@given(st.lists(st.floats(0.001, 1.0), min_size=5, max_size=5))
-def test_one_name_only_above_half(weights: list[float]) -> None:
-    whole = sum(weights)
-    shares = dict(
-        zip(("storage", "cpu", "memory", "network", "none"), [w / whole for w in weights], strict=True)
-    )
-    name = named(shares)
-    assert name == "mixed" if max(shares.values()) <= 0.5 else shares[name] > 0.5
+COSTS = st.lists(
+    st.builds(
+        Cost,
+        resource=st.sampled_from(["storage", "cpu", "memory", "network", "others", "other"]),
+        share_ratio=st.floats(0.0, 0.5),
+    ),
+    max_size=5,
+).map(lambda costs: sorted(costs, key=lambda cost: -cost.share_ratio))
 
 
-def test_no_second_limit_that_costs_next_to_nothing() -> None:
-    assert second("storage", {"storage": 0.9, "cpu": 0.01, "memory": 0.0, "network": 0.0}) is None
-    assert second("mixed", {"storage": 0.4, "cpu": 0.3, "memory": 0.0, "network": 0.0}) == "cpu"
+@given(COSTS)
+def test_what_is_named_costs_a_fifth_and_no_more_is_left_out(costs: list[Cost]) -> None:
+    found = named(costs)
+    able = [cost for cost in costs if cost.resource != "other"]
+    assert found == able[: len(found)] and len(found) <= 2
+    assert not found or sum(cost.share_ratio for cost in found) >= 0.2
+    if len(found) == 1 and len(able) > 1:
+        assert able[1].share_ratio < 0.5 * able[0].share_ratio
+    if not found and able:
+        assert able[0].share_ratio < 0.2
+
+
+def test_runs_are_pooled_by_their_time_and_a_direction_that_they_do_not_share_goes() -> None:
+    one = Cost(resource="storage", devices=["sdb"], direction="read", share_ratio=0.6, slowdown=1.2)
+    other = msgspec.structs.replace(one, direction="write", share_ratio=0.2, slowdown=0.2)
+    (found,) = pooled([([one], 300.0), ([other], 100.0)])
+    assert (found.share_ratio, found.slowdown) == pytest.approx((0.5, 0.95))
+    assert found.direction is None and found.devices == ["sdb"]

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.answer import direction_of
+from mawl.advice.limit.costs import direction_of
 from mawl.advice.qualification.machine import (
     is_all_behind_network,
     limit_of_runs,
@@ -24,8 +24,10 @@ from mawl.advice.qualification.machine import (
 from mawl.records.model.node import Inventory
 from mawl.records.model.run import NodeFacts, VolumeFacts
 from mawl.records.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
+from mawl.records.model.summary.judgement import Cost
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Role
+from tests.fakes.answered import WORK
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
@@ -207,9 +209,7 @@ def test_nodes_of_one_machine_have_one_row_with_its_device() -> None:
     assert row.devices == ["vda"]
 
 
-def summary_test_limits(
-    verdict: str | None, role: str | None = None, share: float = 0.8, writes: int = 10
-) -> Judged:
+def run_with(costs: list[Cost] | None, seconds: float = 100.0, writes: int = 10) -> Judged:
     latency = {"mean": 0.01}
     block = {
         "reads": 10,
@@ -219,35 +219,25 @@ def summary_test_limits(
         "write_latency_seconds": latency,
         "sync_latency_seconds": {"mean": None},
     }
-    limit = None if verdict is None else {"verdict": verdict, "role": role, "shares": {verdict: share}}
-    return partly({"limit": limit, "io": {"by_role": dict.fromkeys(("data", "work", "util"), block)}})
+    limit = None if costs is None else {"costs": costs}
+    by_role = dict.fromkeys(("data", "work", "util"), block)
+    return partly({"limit": limit, "io": {"by_role": by_role}, "time": {"real_time_seconds": seconds}})
 
 
-def test_most_runs_name_the_limit_with_its_role_direction_and_place() -> None:
-    own = msgspec.structs.replace(
-        facts(), volumes=[VolumeFacts(role="work", node="here", directory="/mnt/b", reason="none")]
-    )
-    runs = [
-        summary_test_limits("cpu"),
-        *(summary_test_limits("storage", "work", share, writes=90) for share in (0.6, 0.8)),
-    ]
-    found = limit_of_runs(runs, own)
-    assert found is not None
-    assert (found.resource, found.role, found.direction, found.place) == (
-        "storage",
-        "work",
-        "write",
-        "/mnt/b",
-    )
-    assert found.active_ratio == 0.7
-
-
-def test_a_limit_that_is_not_storage_has_no_place() -> None:
-    found = limit_of_runs([summary_test_limits("cpu"), summary_test_limits(None)], facts())
-    assert found is not None and (found.resource, found.role, found.place) == ("cpu", None, None)
-    assert limit_of_runs([summary_test_limits(None)], facts()) is None
+def test_the_limit_is_what_cost_all_runs_together_most_and_not_what_most_runs_name() -> None:
+    queue = Cost(resource="cpu", kind="queue", share_ratio=0.3, slowdown=0.6)
+    some = msgspec.structs.replace(WORK, share_ratio=0.29)
+    much = msgspec.structs.replace(WORK, share_ratio=0.8)
+    runs = [run_with([queue, some]), run_with([queue, some]), run_with([much])]
+    found = limit_of_runs(runs, 2.5, 2.0)
+    assert found is not None and (found.verdict, found.second, found.named) == ("storage", None, True)
+    assert [cost.share_ratio for cost in found.costs] == pytest.approx([0.46, 0.2])
+    assert (found.costs[0].place, found.costs[0].direction) == ("/mnt/b", "write")
+    within = limit_of_runs(runs, 1.5, 2.0)
+    assert within is not None and within.named is False
+    assert limit_of_runs([*runs, run_with(None)], 2.5, 2.0) is None
 
 
 def test_a_direction_is_named_only_where_it_cost_twice_the_other() -> None:
-    assert direction_of([summary_test_limits("storage", "work", writes=15)], "work") is None
-    assert direction_of([summary_test_limits("storage", "work", writes=5)], "work") == "read"
+    assert direction_of([run_with([], writes=15)], ["work"]) is None
+    assert direction_of([run_with([], writes=5)], ["work"]) == "read"

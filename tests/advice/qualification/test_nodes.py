@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.machine import MOST_KINDS, differing, one_machine, unseen_server
+from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, one_machine, unseen_server
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.figures.statistics import Interval
-from mawl.records.model.qualification import AnswerLimit, AnswerNodes, QualificationAnswer, QualifyNode
+from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
+from mawl.records.model.summary.judgement import Cost
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.drawn_evidence import EVIDENCE
@@ -53,7 +54,7 @@ def test_one_node_that_takes_as_long_as_all_is_the_limit_itself() -> None:
 
 @pytest.mark.parametrize("resource", ["storage", "network"])
 def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_storage(resource: str) -> None:
-    answer, nodes = of(no(limit=AnswerLimit(resource=resource, active_ratio=0.8)))
+    answer, nodes = of(no(limit=limit_by([Cost(resource=resource, share_ratio=0.8)], is_named=True)))
     assert nodes.limit == "shared storage" and nodes.one.answer == "carried"
     assert "The shared storage or its network limits, not the nodes." in answer.sentence
     assert answer.sentence.startswith(
@@ -70,7 +71,7 @@ def test_one_node_that_does_not_carry_either_is_said_where_all_wait_for_shared_s
 
 
 def test_all_nodes_that_wait_for_processors_are_limited_by_neither() -> None:
-    answer, nodes = of(no(limit=AnswerLimit(resource="cpu", active_ratio=0.9)))
+    answer, nodes = of(no(limit=limit_by([Cost(resource="cpu", share_ratio=0.9)], is_named=True)))
     assert nodes.limit == "neither" and "shared storage" not in answer.sentence
     assert "what limits them is cpu" in nodes.reason
 

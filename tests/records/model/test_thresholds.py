@@ -93,7 +93,7 @@ def test_every_threshold_is_read_somewhere_and_has_its_source() -> None:
 
 
 def test_values_and_groups() -> None:
-    assert value_of("limit.named_ratio") == 0.5
+    assert value_of("limit.both_ratio") == 0.5
     assert count_of("comparison.fewest_runs") == 5
     assert [one.name for one in thresholds_of(["validity.steal"])] == ["validity.steal.most_ratio"]
     with pytest.raises(KeyError):

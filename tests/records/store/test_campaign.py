@@ -18,9 +18,15 @@ from msgspec.structs import replace
 
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.records.model.campaign import Campaign, ChangedSetting, CheckReading, SettingCommand, SettingRecord
-from mawl.records.model.qualification import AnswerPart, Fits, QualificationAnswer, QualificationFigures
+from mawl.records.model.qualification import (
+    AnswerLimit,
+    AnswerPart,
+    Fits,
+    QualificationAnswer,
+    QualificationFigures,
+)
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost
+from mawl.records.model.summary.judgement import Cost
 from mawl.records.spec.campaign import ArmSetting
 from mawl.records.store.campaign import (
     QUALIFICATION_LOCK,
@@ -192,7 +198,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     answer = QualificationAnswer(
         sentence="YES",
         carried=AnswerPart(answer="carried", sentence="all"),
-        largest_cost=LargestCost(part="work", slowdown=0.4, direction="write", place="/mnt/b"),
+        limit=AnswerLimit(verdict="cpu", named=True, costs=[Cost(resource="cpu", share_ratio=0.4)]),
         reference=Reference(version=1),
         preliminary=True,
         sessions=8,
@@ -229,7 +235,7 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     elif damage == "folder":
         plain["runs"][0]["folder"] = "runs/../../etc"
     elif damage == "version":
-        plain["format_version"] = "3.0"
+        plain["format_version"] = "4.0"
     elif damage == "old":
         plain["format_version"] = "1.3"
     elif damage == "time":
@@ -244,8 +250,8 @@ def _damaged(plain: dict[str, Any], damage: str) -> object:
     [
         ("phase", "expected the phases doctor"),
         ("folder", "no folder below runs"),
-        ("version", "this mawl knows 2.1"),
-        ("old", "format 1.3: its answer is of the old definition, by times alone"),
+        ("version", "this mawl knows 3.0"),
+        ("old", "format 1.3: its answer is of an older definition"),
         ("time", "expected a time"),
         ("list", "expected `object`"),
     ],

@@ -10,19 +10,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.records.model.qualification import AnswerLimit, Qualification, QualificationChange
+from mawl.advice.qualification.machine import limit_by
+from mawl.records.model.qualification import Qualification, QualificationChange
 from mawl.records.store.campaign import plain_qualification
 from mawl.reports.qualification import html, schema
 from mawl.reports.qualification.content import STORAGE_WORDS, WORDS, content_of, rules_rows
 from mawl.reports.qualification.forms import render_disclosure, render_markdown, render_text
-from tests.fakes.answered import CLUSTER_NO, NOT_KNOWN, YES, answered, clustered, every_record
+from tests.fakes.answered import CLUSTER_NO, NOT_KNOWN, WORK, YES, answered, clustered, every_record
 
 HOSTILE = "/a <script>alert(1)</script>\n| @team `x` [l](http://h.example) \x1b[31m"
 
 
 def hostile() -> Qualification:
     """A record whose every name of others is made to do harm."""
-    limit = AnswerLimit(resource="storage", role="work", direction="write", place=HOSTILE, active_ratio=0.5)
+    limit = limit_by([msgspec.structs.replace(WORK, place=HOSTILE)], is_named=True)
     record = answered(msgspec.structs.replace(YES, limit=limit, cautions=[HOSTILE]))
     return msgspec.structs.replace(
         record,

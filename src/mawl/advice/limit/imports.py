@@ -27,7 +27,7 @@ from mawl.records.model.summary.judgement import EvidenceLine
 from mawl.records.model.thresholds import value_of
 
 FULL_RATIO = value_of("imported.limit.full_processors_ratio")
-NAMED_RATIO = value_of("limit.named_ratio")
+MOST_SWAPPED_RATIO = value_of("imported.limit.most_swapped_ratio")
 
 NO_PLACE = "an import does not say which role or device its jobs waited for"
 NOT_ASKED = "logs and recordings do not say how long jobs waited for it"
@@ -171,7 +171,7 @@ def _recorded_window(
         full=None if idle is None or whole <= 0 else 1.0 - (idle + (iowait or 0.0)) / whole,
         iowait_ratio=None if iowait is None or jobs.running <= 0 else iowait / jobs.running,
         device=max(known, default=None),
-        swapping=bool(swapped) and moved is not None and (swapped or 0.0) > NAMED_RATIO * moved,
+        swapping=bool(swapped) and moved is not None and (swapped or 0.0) > MOST_SWAPPED_RATIO * moved,
     )
 
 

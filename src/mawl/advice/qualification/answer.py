@@ -5,7 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice import answer as answers
-from mawl.advice.answer import LEAST_ACTIVE_SECONDS, NOT_STORAGE, PUBLISHABLE_SECONDS, decide, times_words
+from mawl.advice.answer import LEAST_ACTIVE_SECONDS, PUBLISHABLE_SECONDS, decide, times_words
+from mawl.advice.limit.costs import NO_SLOWDOWN
+from mawl.advice.limit.verdict import NO_SECOND
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.qualification.sentence import next_step_of, sentence_of
@@ -18,16 +20,10 @@ from mawl.records.model.qualification import (
     QualificationAnswer,
     QualificationFigures,
 )
-from mawl.records.model.summary.judgement import AnswerWord
+from mawl.records.model.summary.judgement import COST_ABSENT, AnswerWord
 from mawl.records.model.thresholds import count_of
-from mawl.records.spec.program_options import ROLES
 
 FEWEST_RUNS = count_of("qualification.fewest_runs")
-NO_ROLE = "mawl did not see all I/O, and several roles reached their caps"
-NO_PLACE = {
-    "direction": "neither reads nor writes are known to have taken the jobs twice as long as the other",
-    "place": "the role has several directories",
-}
 PARTS_UNKNOWN = "the waits of more than a twentieth of the real time are not known"
 
 
@@ -43,7 +39,6 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
         sentence=sentence_of(evidence, decision, preliminary, nodes),
         carried=whole,
         preliminary=bool(preliminary),
-        largest_cost=evidence.largest_cost,
         reference=evidence.reference,
         outside=evidence.outside,
         sessions=evidence.sessions,
@@ -226,7 +221,6 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
         ("figures.joules_per_job", evidence.joules_per_job, no_energy),
         ("figures.energy_scope", evidence.energy_scope, no_energy),
         ("figures.parts", evidence.parts, PARTS_UNKNOWN),
-        ("largest_cost", evidence.largest_cost, PARTS_UNKNOWN),
         ("reference", evidence.reference, "no run has reference times"),
         *(
             (f"figures.delivered_cores{end}", evidence.delivered_cores, "a run lacks slowdown or length")
@@ -249,15 +243,14 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     ):
         if value is None:
             reasons[path] = reason
-    reasons |= _reasons_of_missing_in_cost(evidence)
+    reasons |= _reasons_of_missing_in_reference(evidence)
     if evidence.limit is not None:
         limit = evidence.limit
-        no_role = NO_ROLE if limit.resource == "storage" else f"the limit is {limit.resource}, not storage"
-        for field in ("role", "direction", "place"):
-            if getattr(limit, field) is None:
-                reasons[f"limit.{field}"] = no_role if limit.role is None else NO_PLACE[field]
-        if limit.active_ratio is None:
-            reasons["limit.active_ratio"] = "a mixed limit has no share"
+        reasons |= {"limit.second": NO_SECOND} if limit.second is None else {}
+        reasons |= {"limit.named": NO_SLOWDOWN} if limit.named is None else {}
+        for number, cost in enumerate(limit.costs):
+            fields = [name for name in COST_ABSENT if getattr(cost, name) is None]
+            reasons |= {f"limit.costs.{number}.{name}": COST_ABSENT[name] for name in fields}
     reasons |= _reasons_of_missing_in_system(evidence)
     if not evidence.changes:
         reasons["changes"] = found.get("changes", "no single change was found that would help")
@@ -268,13 +261,8 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     return reasons
 
 
-def _reasons_of_missing_in_cost(evidence: Evidence) -> dict[str, str]:
+def _reasons_of_missing_in_reference(evidence: Evidence) -> dict[str, str]:
     reasons: dict[str, str] = {}
-    if evidence.largest_cost is not None:
-        cost = evidence.largest_cost
-        for field in ("direction", "place"):
-            if getattr(cost, field) is None:
-                reasons[f"largest_cost.{field}"] = NO_PLACE[field] if cost.part in ROLES else NOT_STORAGE
     if evidence.reference is not None:
         given = evidence.reference
         no_file, no_version = "the reference times are mawl's own", "the reference times are of a file"

@@ -18,7 +18,7 @@ from mawl.records.model.qualification import (
     QualificationChange,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost, Parts
+from mawl.records.model.summary.judgement import Parts
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
@@ -53,7 +53,6 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     guideline_bytes_per_second_per_core: float
     slowdown: Interval | None
     parts: Parts | None = None
-    largest_cost: LargestCost | None = None
     reference: Reference | None = None
     outside: list[str] = []
     delivered_cores: Interval | None = None

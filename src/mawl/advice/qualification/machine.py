@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import statistics
-from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from mawl.advice.answer import LEAST_DIRECTION_RATIO, direction_of, directory_of
+from mawl.advice.answer import LEAST_DIRECTION_RATIO
+from mawl.advice.limit.costs import named, pooled
 from mawl.advice.next_step import Lack
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent
 from mawl.figures.io import REACHES_STORAGE_RATIO
@@ -14,6 +14,7 @@ from mawl.records.model.node import Figures
 from mawl.records.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.host import DeviceFigures, NetworkMount
+from mawl.records.model.summary.judgement import Cost
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -161,22 +162,23 @@ def unseen_server(facts: RunFacts) -> list[str]:
     ]
 
 
-def limit_of_runs(summaries: Sequence[Judged], facts: RunFacts) -> AnswerLimit | None:
-    """The verdict of most runs, the first of equals; None where no run has one."""
-    blocks = [summary.limit for summary in summaries if summary.limit is not None]
-    if not blocks:
+def limit_of_runs(summaries: Sequence[Judged], slowdown: float | None, bound: float) -> AnswerLimit | None:
+    """What cost the jobs of all runs together most; None where a run does not say it."""
+    blocks = [(one.limit, one.time.real_time_seconds) for one in summaries]
+    known = [(limit.costs, seconds) for limit, seconds in blocks if limit is not None and seconds]
+    if len(known) < len(blocks) or not known:
         return None
-    verdict = Counter(block.verdict for block in blocks).most_common(1)[0][0]
-    own = [block for block in blocks if block.verdict == verdict]
-    shares = [float(getattr(block.shares, verdict)) for block in own if hasattr(block.shares, verdict)]
-    roles = Counter(block.role for block in own if block.role is not None).most_common(1)
-    role: Role | None = roles[0][0] if verdict == "storage" and roles else None
+    return limit_by(pooled(known), None if slowdown is None else slowdown > bound)
+
+
+def limit_by(costs: list[Cost], is_named: bool | None) -> AnswerLimit:
+    """The limit of runs with these costs, the largest first."""
+    limiting = [cost.resource for cost in named(costs)]
     return AnswerLimit(
-        resource=verdict,
-        role=role,
-        direction=None if role is None else direction_of(summaries, role),
-        place=None if role is None else directory_of(facts, role),
-        active_ratio=statistics.median(shares) if shares else None,
+        verdict=limiting[0] if limiting else "none",
+        second=limiting[1] if len(limiting) > 1 else None,
+        named=is_named,
+        costs=costs,
     )
 
 

@@ -60,16 +60,16 @@ def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerWord) 
         return "nodes", f"one node alone already takes as long: {longer}"
     if evidence.limit is None:
         return "not known", f"{longer}, and what limits the runs with all nodes is not known"
-    if evidence.limit.resource in OF_SHARED_STORAGE:
+    if evidence.limit.verdict in OF_SHARED_STORAGE:
         carries = _word_of(nodes.one, evidence.answer_bound)
         alone = {"carried": "carries the load", "not carried": "does not carry the load either"}.get(
             carries, "is near the bound"
         )
         return (
             "shared storage",
-            f"one node alone {alone}, and {longer}, waiting for {evidence.limit.resource}",
+            f"one node alone {alone}, and {longer}, waiting for {evidence.limit.verdict}",
         )
-    return "neither", f"{longer}, but what limits them is {evidence.limit.resource}, not the shared storage"
+    return "neither", f"{longer}, but what limits them is {evidence.limit.verdict}, not the shared storage"
 
 
 def nodes_rules(evidence: Evidence) -> list[AnswerRule]:

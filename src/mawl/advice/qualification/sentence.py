@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
-from mawl.advice.answer import WORDS, Decision, cost_words, shortened, times_words
+from mawl.advice.answer import WORDS, Decision, times_words
+from mawl.advice.limit.costs import limit_sentence
 from mawl.advice.qualification.evidence import Evidence
 from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.importers.formats.text import one_line
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, mix_range
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (
-    AnswerLimit,
     AnswerNodes,
     AnswerStorage,
     Fits,
@@ -22,14 +22,6 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
 
-RESOURCES = {
-    "cpu": "processors",
-    "memory": "memory",
-    "network": "the network",
-    "mixed": "several resources in turn",
-    "none": "no resource",
-    "storage": "storage",
-}
 NODES_WORDS = {
     "nodes": "The nodes limit, not the shared storage",
     "shared storage": "The shared storage or its network limits, not the nodes",
@@ -54,8 +46,10 @@ def sentence_of(
     parts = [f"{head}: {_slowdown_words(evidence, decision)}."]
     if nodes is not None and nodes.one.slowdown is not None:
         parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
-    if evidence.largest_cost is not None and decision.lack != "others":
-        parts.append(f"Largest cost: {cost_words(evidence.largest_cost)}.")
+    limit = evidence.limit
+    if limit is not None and limit.costs and decision.lack != "others":
+        said = limit_sentence(limit.named, limit.costs)
+        parts.append(f"{said[0].upper()}{said[1:]}.")
     if nodes is not None and nodes.limit in NODES_WORDS:
         parts.append(f"{NODES_WORDS[nodes.limit]}.")
     if evidence.fits.sessions is not None:
@@ -72,15 +66,6 @@ def best_change(evidence: Evidence) -> QualificationChange | None:
     best = max(known, key=lambda change: change.sessions or 0, default=None)
     now = evidence.fits.sessions or evidence.fits.high
     return best if best is not None and now is not None and (best.sessions or 0) > now else None
-
-
-def limit_words(limit: AnswerLimit) -> str:
-    """``work writes on /mnt/b``; of other limits the resource."""
-    if limit.resource != "storage" or limit.role is None:
-        return RESOURCES.get(limit.resource, limit.resource)
-    way = {"read": " reads", "write": " writes", None: ""}[limit.direction]
-    place = "" if limit.place is None else f" on {shortened(one_line(limit.place))}"
-    return f"{limit.role}{way}{place}"
 
 
 def fits_words(fits: Fits, *, a_node: bool = False) -> str:

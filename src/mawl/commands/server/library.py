@@ -14,13 +14,13 @@ from urllib.parse import quote, urlencode
 import msgspec
 from markupsafe import Markup
 
+from mawl.advice.limit.costs import limit_words
 from mawl.base.units import format_instant, format_rate, format_ratio, format_seconds
 from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.campaign.content import QUESTIONS
 from mawl.reports.html.spark import spark
-from mawl.reports.judgement import place_of
 from mawl.reports.layout import ABSENT
 
 MOST_POINTS = 40
@@ -72,7 +72,7 @@ def overview_of(summary: Judged) -> Overview:
     return Overview(
         answer=answer.answer,
         preliminary=bool(answer.preliminary),
-        limit=None if summary.limit is None else place_of(summary.limit),
+        limit=None if summary.limit is None else limit_words(summary.limit),
         validity=summary.validity.status,
         finished=summary.jobs.finished,
         jobs=max(summary.jobs.total, summary.workload.jobs),

@@ -203,7 +203,8 @@ def _limit(limit: Limit | None) -> str:
     if limit is None:
         return "not known"
     places = " on ".join(part for part in (limit.role, limit.device) if part)
-    return limit.verdict + (f" ({places})" if places else "")
+    second = f" and {limit.second}" if limit.second not in (None, limit.verdict) else ""
+    return limit.verdict + (f" ({places})" if places else "") + second
 
 
 LEAST_WIDER_RATIO = value_of("comparison.links.least_wider_ratio")

@@ -12,15 +12,15 @@ import msgspec
 from mawl.records.model.campaign import CampaignMachine
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import LargestCost, Parts
+from mawl.records.model.summary.judgement import Cost, Parts
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import NodesSpec
 
-QUALIFICATION_FORMAT_VERSION = "2.1"
+QUALIFICATION_FORMAT_VERSION = "3.0"
 """1.1: several nodes (``asked.nodes``, ``nodes``, ``answer.nodes``, runs of purpose ``one-node``);
 1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``;
 2.0: the slowdown is by reference times, with parts, and there are no runs alone but the calibration;
-2.1: the range of the delivered cores, and ``answer.outside``."""
+3.0: the limit by costs, the range of the delivered cores, and ``answer.outside``."""
 
 PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "runs", "search"]
 PHASES: tuple[PhaseName, ...] = (
@@ -208,13 +208,12 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
-    """What limits: ``role``, ``direction`` and ``place`` are of storage; the share is of the active time."""
+    """What the runs lost their time to, as ``limit`` of a run's summary: costs over all of them."""
 
-    resource: str
-    role: Role | None = None
-    direction: Literal["read", "write"] | None = None
-    place: str | None = None
-    active_ratio: float | None = None
+    verdict: str
+    second: str | None = None
+    named: bool | None = None
+    costs: list[Cost] = []
 
 
 class Fits(msgspec.Struct, frozen=True, kw_only=True):
@@ -335,7 +334,6 @@ class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
     carried: AnswerPart
     preliminary: bool
-    largest_cost: LargestCost | None = None
     reference: Reference | None = None
     outside: list[str] = []
     sessions: int

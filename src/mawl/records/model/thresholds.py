@@ -25,22 +25,50 @@ LIMIT: tuple[Threshold, ...] = (
         "limit.least_loss_ratio",
         0.2,
         "ratio",
-        "A resource limits a window when waiting for it costs jobs at least this share of their time; the "
-        "processors limit an answer if they add as much, and surely more than storage.",
+        "A cause limits a run or a window from this share of the jobs' time on; of two named ones their sum.",
         f"{GROUND_TRUTH}; relieving less would not shorten the run by a fifth",
     ),
     threshold(
-        "limit.named_ratio",
+        "limit.least_known_ratio",
         0.5,
         "ratio",
-        "Above this share of the active time one resource is named; otherwise the run is mixed.",
-        "docs/design/verdict.md: above half, doubling it helps more than doubling any other",
+        "A verdict needs more than this share of the active time known.",
     ),
     threshold(
-        "limit.second_ratio",
+        "limit.least_cost_ratio",
         0.02,
         "ratio",
-        "A second limit costs at least this share of the jobs' time.",
+        "Causes that cost less than this share of the jobs' time are not listed.",
+    ),
+    threshold(
+        "limit.both_ratio",
+        0.5,
+        "ratio",
+        "A second cause limits a run, too, where it costs at least this part of the first.",
+        "docs/design/verdict.md, Is the larger cost the better one to relieve?",
+    ),
+    threshold(
+        "limit.used_ratio",
+        0.7,
+        "ratio",
+        "Storage limits by its bandwidth from this share of a cap, or of what a probe found, on; below that "
+        "share of a probe by the latency of requests.",
+        "docs/design/verdict.md, Bandwidth or latency",
+    ),
+    threshold(
+        "limit.least_waiting_jobs",
+        2.0,
+        "count",
+        "With fewer waiting jobs in a window a device may have had none to serve.",
+        "docs/design/verdict.md, Bandwidth or latency",
+    ),
+    threshold(
+        "limit.followed_ratio",
+        0.5,
+        "ratio",
+        "Storage limits by latency where its rate grew with the waiting jobs to this power or more, else by "
+        "bandwidth.",
+        "docs/design/verdict.md, Bandwidth or latency",
     ),
     threshold(
         "limit.least_memory_pressure",
@@ -131,6 +159,12 @@ IMPORTED: tuple[Threshold, ...] = (
         "seconds",
         "Imported jobs with at least this time between them, in which no job ran, are not one run.",
         f"{CONVENTION}; a night's batch pauses for less, and nights lie further apart",
+    ),
+    threshold(
+        "imported.limit.most_swapped_ratio",
+        0.5,
+        "ratio",
+        "Where more than this share of what devices moved was swapped, an import's windows are not storage.",
     ),
     threshold(
         "imported.limit.full_processors_ratio",

@@ -305,7 +305,7 @@ def _decode_qualification(path: Path, content: bytes) -> Qualification:
             )
         if isinstance(version, str) and major(version) < major(QUALIFICATION_FORMAT_VERSION):
             raise UnreadableRunError(
-                f"was written in format {version[:40]}: its answer is of the old definition, by times alone",
+                f"was written in format {version[:40]}: its answer is of an older definition",
                 where=str(path),
                 cure="read its answer.html or answer.md, and qualify the system again with this mawl",
             )

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.advice.answer import parts_words
+from mawl.advice.limit.costs import cost_words, limit_words
 from mawl.advice.qualification.nodes import LEAST_RATIO
-from mawl.advice.qualification.sentence import fits_words, limit_words
+from mawl.advice.qualification.sentence import fits_words
 from mawl.base.printable import printable
 from mawl.base.units import (
     counted_noun,
@@ -370,8 +371,7 @@ def _limit(answer: QualificationAnswer) -> str:
     limit = answer.limit
     if limit is None:
         return f"Not known: {answer.missing.get('limit', 'no run has one')}"
-    share = "" if limit.active_ratio is None else f", {format_percent(limit.active_ratio)} of the active time"
-    return f"{_capital(limit_words(limit))}{share}"
+    return _capital("; ".join([limit_words(limit), *map(cost_words, limit.costs)]))
 
 
 def _fits(answer: QualificationAnswer) -> str:

@@ -64,7 +64,7 @@ def advise(
             cure="probe the run's directories and the candidates with mawl probe DIR..., and name its file",
         )
     verdict = summary.limit.verdict if summary.limit else None
-    forecast = PlacementForecast(asked, targets, _times(summary, facts, verdict))
+    forecast = PlacementForecast(asked, targets, _times(summary, facts))
     best = _best(forecast, asked)
     real = summary.time.real_time_seconds
     return PlacementAdvice(
@@ -95,14 +95,14 @@ def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     ]
 
 
-def _times(summary: Summary, facts: RunFacts, verdict: str | None) -> ForecastTimes:
+def _times(summary: Summary, facts: RunFacts) -> ForecastTimes:
     time, wait = summary.time, summary.wait
     elapsed, real = time.elapsed_seconds, time.real_time_seconds
     return ForecastTimes(
         other_seconds=(wait.blocked_seconds.other if wait else None) or 0.0,
         own_seconds=((wait.on_cpu_seconds or 0.0) + (wait.run_queue_seconds or 0.0)) if wait else 0.0,
         jobs=real / elapsed if real and elapsed else 1.0,
-        storage=verdict in ("storage", "mixed"),
+        storage=summary.limit is not None and summary.limit.is_of("storage"),
         most_saved_seconds=_left_by_processors(summary, facts),
     )
 
@@ -303,7 +303,7 @@ def _unknown(
                 f"{target.name} was probed on {target.node}, where the run was not: "
                 f"what {' and '.join(sorted(nodes))} would find there may be more or less"
             )
-    if verdict not in ("storage", "mixed"):
+    if summary.limit is None or not summary.limit.is_of("storage"):
         share = forecast.blocked_seconds / (summary.time.real_time_seconds or 1.0)
         yield (
             f"{f'the limit of the run is {verdict}, not storage' if verdict else 'what limited the run'}: "

@@ -32,7 +32,9 @@ REFERENCE = "docs/design/answer.md, Reference times"
 ALONE = "docs/design/answer.md, Times alone"
 GUIDELINE = "docs/design/answer.md, The guideline"
 VERDICT = "docs/design/verdict.md, The verdict"
+WINDOWS = "docs/design/verdict.md, Windows"
 LOSSES = "docs/design/verdict.md, What a resource cost"
+KINDS = "docs/design/verdict.md, Bandwidth or latency"
 EVIDENCE = "docs/design/verdict.md, Evidence"
 NEAR_CAP = f"{CAPS}, Near a cap"
 STATUS = "docs/design/validity.md, Status"
@@ -60,25 +62,60 @@ class Parts(msgspec.Struct, kw_only=True):
     unknown: Annotated[Number | None, share("Of W, in jobs whose waits are not known.", PARTS)]
 
 
-CostPart = Literal["processors", "data", "work", "util", "other"]
+COST_ABSENT = {
+    "direction": "the cause is not storage, or neither direction took the jobs twice as long as the other",
+    "place": "the cause is not storage, or the role has several directories",
+    "kind": "the cause has no kinds, or neither a cap, a probe nor the windows show which it is",
+    "slowdown": "the run has no W (answer.slowdown)",
+}
+CostResource = Literal["storage", "cpu", "memory", "network", "others", "other"]
 
 
-class LargestCost(msgspec.Struct, frozen=True, kw_only=True):
-    """The part of W that a better system could take away, where it is largest."""
+class Cost(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cause cost the jobs: relieving it altogether cannot save more."""
 
-    part: Annotated[
-        CostPart,
+    resource: Annotated[
+        CostResource,
         text(
-            "processors (run_queue, and on_cpu beyond the 1 that a core of speed 1 takes), a role, or other.",
-            PARTS,
+            "storage, cpu, memory, network, others (other programs), or other (locks, sleep, page faults of "
+            "mapped files).",
+            LOSSES,
         ),
     ]
-    slowdown: Annotated[Number, share("What it is of W.", PARTS)]
+    roles: Annotated[
+        list[Role], listing("Roles on the same devices that jobs waited for, the costliest first.", LOSSES)
+    ] = []
+    devices: Annotated[list[str], listing("These devices.", LOSSES)] = []
     direction: Annotated[
         Direction | None,
-        text("read or write: the direction on whose calls jobs spent at least twice the time.", PARTS),
+        text(
+            "read or write: the direction on whose calls jobs spent at least twice the time.",
+            LOSSES,
+            absent=COST_ABSENT["direction"],
+        ),
     ] = None
-    place: Annotated[str | None, text("The directory of the role, where it is one.", PARTS)] = None
+    place: Annotated[
+        str | None,
+        text(
+            "The directory of the first role.",
+            LOSSES,
+            absent=COST_ABSENT["place"],
+        ),
+    ] = None
+    kind: Annotated[
+        Literal["bandwidth", "latency", "queue", "speed"] | None,
+        text(
+            "Of storage: bandwidth where its devices gave all they can, latency where requests took long; "
+            "of processors: queue where jobs waited for one, speed where a core takes longer than the "
+            "reference.",
+            KINDS,
+            absent=COST_ABSENT["kind"],
+        ),
+    ] = None
+    share_ratio: Annotated[Number, share("Share of the jobs' real time.", LOSSES)]
+    slowdown: Annotated[Number | None, share("What it is of W.", LOSSES, absent=COST_ABSENT["slowdown"])] = (
+        None
+    )
 
 
 class AnswerReference(msgspec.Struct, kw_only=True):
@@ -113,7 +150,7 @@ class Answer(msgspec.Struct, kw_only=True):
         Number, share("The bound of W: mawl's own, unless mawl.toml has another answer_bound.", ANSWERS)
     ]
     parts: Parts
-    largest_cost: Annotated[LargestCost | None, block("The largest part of W that can be taken away.", PARTS)]
+    largest_cost: Annotated[Cost | None, block("The first of limit.costs.", LOSSES)]
     reference: AnswerReference
     delivered_cores: Annotated[
         Number | None, unitless("Reference seconds of the jobs over the elapsed seconds.", SLOWDOWN)
@@ -198,60 +235,56 @@ class Guideline(msgspec.Struct, kw_only=True):
 
 
 class Shares(msgspec.Struct, kw_only=True):
-    """Shares of the active time by what limited it."""
+    """Shares of the active time by what cost the jobs most in each window."""
 
     storage: Annotated[
         Number,
-        share("Share of the known active time in windows limited by storage.", VERDICT),
+        share("Share of the known active time in windows in which storage cost the jobs most.", WINDOWS),
     ]
     cpu: Annotated[
         Number,
-        share("Share of the known active time in windows limited by cpu.", VERDICT),
+        share("Share of the known active time in windows in which cpu cost the jobs most.", WINDOWS),
     ]
     memory: Annotated[
         Number,
-        share("Share of the known active time in windows limited by memory.", VERDICT),
+        share("Share of the known active time in windows in which memory cost the jobs most.", WINDOWS),
     ]
     network: Annotated[
         Number,
-        share("Share of the known active time in windows limited by network.", VERDICT),
+        share("Share of the known active time in windows in which network cost the jobs most.", WINDOWS),
     ]
     none: Annotated[
         Number,
-        share("Share of the known active time in windows that nothing limited.", VERDICT),
+        share("Share of the known active time in windows in which no resource cost them a fifth.", WINDOWS),
     ]
 
 
 class Losses(msgspec.Struct, kw_only=True):
-    """What waiting for each resource cost."""
+    """What each resource cost."""
 
     storage: Annotated[
         Number | None,
-        share(
-            "Mean share of the jobs' time that waiting for storage cost; of an import at most that share.",
-            LOSSES,
-        ),
+        share("Share of the jobs' time lost to storage; of an import at most that share.", LOSSES),
     ]
     cpu: Annotated[
         Number | None,
         share(
-            "Mean share of the jobs' time that waiting for cpu cost; of an import at most that share.",
+            "Share of the jobs' time lost to processors, with that on slower ones than the reference; of an "
+            "import at most that share.",
             LOSSES,
         ),
     ]
     memory: Annotated[
         Number | None,
-        share(
-            "Mean share of the jobs' time that waiting for memory cost; of an import at most that share.",
-            LOSSES,
-        ),
+        share("Share of the jobs' time lost to memory; of an import at most that share.", LOSSES),
     ]
     network: Annotated[
         Number | None,
-        share(
-            "Mean share of the jobs' time that waiting for network cost; of an import at most that share.",
-            LOSSES,
-        ),
+        share("Share of the jobs' time lost to the network; of an import at most that share.", LOSSES),
+    ]
+    others: Annotated[
+        Number | None,
+        share("Share of the jobs' time lost to other programs; of an import at most that share.", LOSSES),
     ]
 
 
@@ -282,7 +315,7 @@ class Headroom(msgspec.Struct, kw_only=True):
         share(
             "0 where the verdict is memory; else the least memory that was available over all; below a "
             "memory limit 1 less the most that the jobs held over that limit; the page cache counts as used "
-            "where memory is the second limit.",
+            "where memory cost the jobs time.",
             VERDICT,
         ),
     ]
@@ -325,8 +358,20 @@ class EvidenceLine(msgspec.Struct, kw_only=True):
 class Limit(msgspec.Struct, kw_only=True):
     """What limits the system."""
 
-    verdict: Annotated[str, text("storage, cpu, memory, network, none, or mixed.", VERDICT)]
-    role: Annotated[Role | None, text("The role whose I/O cost most, where the verdict is storage.", VERDICT)]
+    verdict: Annotated[
+        str,
+        text("storage, cpu, memory, network or others: the resource of the largest cost; or none.", VERDICT),
+    ]
+    second: Annotated[
+        str | None, text("The resource of the second cost, where that limits the run as well.", VERDICT)
+    ]
+    named: Annotated[
+        bool | None,
+        flag("Whether W lies above its bound; below it reports say largest cost and not limit.", VERDICT),
+    ]
+    costs: list[Cost]
+    """The largest first, from 2 % of the jobs' time on."""
+    role: Annotated[Role | None, text("The role whose I/O cost most, where storage limits.", VERDICT)]
     device: Annotated[str | None, text("The device that holds that role, where it is one.", VERDICT)]
     device_peak_bytes_per_second: Annotated[
         Number | None,
@@ -342,15 +387,18 @@ class Limit(msgspec.Struct, kw_only=True):
     losses: Losses
     told_ratio: Annotated[
         Number | None,
-        share("Share of the active time in windows whose limit is known.", VERDICT),
+        share("Share of the active time in windows whose largest cost is known.", WINDOWS),
     ]
-    second: Annotated[str | None, text("The resource that cost most after the verdict.", VERDICT)]
     headroom: Headroom
     evidence: list[EvidenceLine]
     caps_reached: Annotated[
         list[ReachedCap],
         block("Caps that the named role came near while jobs waited for it.", NEAR_CAP),
     ] = []
+
+    def is_of(self, resource: str) -> bool:
+        """Whether a resource is the first or the second cause."""
+        return resource in (self.verdict, self.second)
 
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):

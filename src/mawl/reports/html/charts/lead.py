@@ -1,4 +1,4 @@
-"""The one chart of the first page: throughput, the lines that bound it, and what limited each window."""
+"""The one chart of the first page: throughput, the lines that bound it, and what cost most in each window."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.charts.frame import WAYS, Chart, Columns, Key, Sources, Swatch, time_figure
 from mawl.reports.html.colours import light
-from mawl.reports.run_lines import LIMITS as WORDS
 
 LIMITS: Mapping[str, tuple[str, str]] = {
-    "cpu": (WORDS["cpu"], "cpu-wait"),
-    "storage": (WORDS["storage"], "storage"),
-    "memory": (WORDS["memory"], "memory"),
-    "network": (WORDS["network"], "network"),
-    "none": (WORDS["none"], "grid"),
+    "cpu": ("lost most to processors", "cpu-wait"),
+    "storage": ("lost most to storage", "storage"),
+    "memory": ("lost most to memory", "memory"),
+    "network": ("lost most to the network", "network"),
+    "none": ("little time lost", "grid"),
 }
-"""What limited a window to its words and the meaning of its colour."""
+"""What cost the jobs of a window most, to its words and the meaning of its colour."""
 
 NO_BYTES = "the samples hold no bytes of devices or applications"
 FEWEST_LOOKS = 5

@@ -9,7 +9,8 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from mawl.advice.answer import cost_words, parts_words
+from mawl.advice.answer import parts_words
+from mawl.advice.limit.costs import RESOURCES, cause_words, causes_words, limit_sentence, named
 from mawl.advice.validity.host import COMPETITION
 from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
@@ -31,26 +32,18 @@ from mawl.reports.judgement import (
     ROOM,
     idle_mark,
     met_words,
-    place_of,
     rows_of,
     times_alone_line,
 )
 from mawl.reports.layout import format_count
 from mawl.reports.run_tables.nodes import node_balance
 
-LIMITS = {
-    "storage": "Storage",
-    "cpu": "The processors",
-    "memory": "Memory",
-    "network": "The network",
-    "none": "No shared resource",
-    "mixed": "Several things, by turns",
-}
 STATUSES = {
     "publishable": ("Yes: fit to publish", "good"),
     "preliminary": ("Preliminary", "warn"),
     "invalid": ("No", "bad"),
 }
+COST_SHARE = "limit.costs.*.share_ratio"
 STATUS = "validity.status"
 """The figure whose definition explains a status."""
 
@@ -164,8 +157,8 @@ def _carried(figures: ShownFigures) -> Card:
     said = found.reason
     if said is not None and found.answer == "not carried":
         said += NO_JOB_MAY_FAIL
-    elif said is None and found.largest_cost is not None:
-        said = f"largest cost: {cost_words(found.largest_cost)}"
+    elif said is None and (limit := figures.summary.limit) is not None and limit.costs:
+        said = limit_sentence(limit.named, limit.costs)
     said = said or found.reasons[0]
     return Card(
         "Is the load carried?", answer, standing, [_as_sentence(said)], figure, measures, ("answer", "Why")
@@ -187,23 +180,20 @@ def _limit(figures: ShownFigures) -> Card:
     if limit is None:
         why = figures.summary.missing.get("limit", "not known")
         return Card(question, "Not known", "warn", [_as_sentence(why)], more=("answer", "Why"))
-    place = place_of(limit).removeprefix(str(limit.verdict)).strip()
-    shares = msgspec.structs.asdict(limit.shares)
-    most = max(shares, key=lambda name: shares[name])
     evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
     said = [_as_sentence(evidence[0])] if evidence else []
-    if limit.verdict == "none":  # what nothing limited has no share that a reader could act on
-        return Card(question, LIMITS["none"], "good", said, more=("answer", "Why"))
-    words = "of the active time was limited by it"
-    if limit.verdict == "mixed":
-        words = f"of the active time was limited by {most}"
+    limiting = named(limit.costs)
+    if not limit.named:
+        question, limiting = "What costs most?", limit.costs[:1]
+    if not limiting:
+        return Card(question, _capital(RESOURCES["none"]), "good", said, more=("answer", "Why"))
     return Card(
         question,
-        f"{LIMITS[limit.verdict]} {place}".strip(),
-        "warn",
+        _capital(causes_words(limit.costs) if limit.named else cause_words(limiting[0])),
+        "warn" if limit.named or limit.verdict != "none" else "good",
         said,
-        figures.show(format_percent, "limit", "shares", most),
-        figures.term(words, f"limit.shares.{most}"),
+        figures.show(format_percent, "limit", "costs", 0, "share_ratio"),
+        figures.term("of the jobs' time" + (" by the first" if len(limiting) > 1 else ""), COST_SHARE),
         ("answer", "Why"),
     )
 
@@ -252,8 +242,12 @@ def _checks_passed(summary: Judged) -> tuple[str, str]:
     return f"{met} of {len(RULES)}", "checks passed"
 
 
+def _capital(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
 def _as_sentence(text: str) -> str:
-    return text[:1].upper() + text[1:].rstrip(".") + "."
+    return _capital(text).rstrip(".") + "."
 
 
 def keys(figures: ShownFigures) -> Markup:
@@ -301,8 +295,7 @@ def answer(figures: ShownFigures) -> Markup:
         parts.append(paragraph(f"What limits is not known: {figures.reason(('limit',))}."))
     else:
         parts.append(_resources_table(figures, limit))
-        if limit.second:
-            parts.append(paragraph(f"After it, {limit.second} cost the jobs most."))
+        parts.append(_costs_table(figures, limit))
         if limit.evidence:
             evidence = [(line.kind, line.sentence) for line in limit.evidence]
             caption = "What limits: evidence, and what only supports it"
@@ -310,9 +303,28 @@ def answer(figures: ShownFigures) -> Markup:
     return part("answer", "Why: the answer, and what limits", *parts)
 
 
+def _costs_table(figures: ShownFigures, limit: Limit) -> Markup:
+    rows = [
+        (
+            cause_words(cost),
+            figures.show(format_percent, "limit", "costs", number, "share_ratio"),
+            figures.show(format_ratio, "limit", "costs", number, "slowdown"),
+        )
+        for number, cost in enumerate(limit.costs)
+    ]
+    head = (
+        "cause",
+        figures.term("of the jobs' time", COST_SHARE),
+        figures.term("of the slowdown", "limit.costs.*.slowdown"),
+    )
+    return table("What causes cost the jobs", head, rows)
+
+
 def _resources_table(figures: ShownFigures, limit: Limit) -> Markup:
     rows: list[tuple[Cell, ...]] = []
-    for name in msgspec.structs.asdict(limit.losses):
+    for name in msgspec.structs.asdict(limit.shares):
+        if name == "none":
+            continue
         left: Cell = figures.show(format_percent, "limit", "headroom", f"{name}_ratio")
         if name in ROOM and (mark := idle_mark(limit, name)):
             left += Markup("{}").format(mark)
@@ -326,7 +338,7 @@ def _resources_table(figures: ShownFigures, limit: Limit) -> Markup:
         )
     head = (
         "resource",
-        figures.term("limited, of the active time", "limit.shares.cpu"),
+        figures.term("costs most, of the active time", "limit.shares.cpu"),
         figures.term("cost, of the jobs' time", "limit.losses.cpu"),
         figures.term("headroom", "limit.headroom.cpu_ratio"),
     )
