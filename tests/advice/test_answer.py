@@ -12,15 +12,14 @@ from mawl.advice.answer import (
     AnswerEvidence,
     Decision,
     Disturbance,
-    Interval,
     answer_of,
     decide,
-    interval_of,
     took_words,
 )
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.limit.costs import causes_words, cost_words, limit_sentence
 from mawl.advice.limit.verdict import limit_of
+from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits

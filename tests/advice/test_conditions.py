@@ -126,6 +126,7 @@ def test_slower_is_what_a_comparison_establishes_beyond_its_margin(
         candidate=side,
         obstacles=[],
         differences=[],
+        answer=[],
         statement=statement,
         figures=[],
         programs=None,

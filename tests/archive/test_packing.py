@@ -7,7 +7,7 @@ import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 from xml.etree import ElementTree
 
 import pytest
@@ -360,3 +360,35 @@ def test_statistics_of_arrays_are_packed_and_printed_again(
         assert found["intact"] is True
         states.append({one["rule"]: one["state"] for one in found["rulings"]})
     assert states[0] == states[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "words", "opens"),
+    [
+        ({"workload": {"seed": 7}}, "was measured with seed 7", True),
+        ({"workload": {"options": {"cpucount": 3}}}, "was measured with cpucount 3", True),
+        ({"reference": {"version": None, "file": "own.toml"}}, "with reference times of own.toml", False),
+    ],
+)
+def test_seeds_options_and_reference_files_are_neither_packed_nor_published_as_closed(
+    here: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], words: str, opens: bool
+) -> None:
+    found = json.loads(Path("one/run.json").read_text())
+    for block, fields in change.items():
+        for name, value in fields.items():
+            old = found[block][name]
+            found[block][name] = old | value if isinstance(old, dict) else value
+    Path("one/run.json").write_text(json.dumps(found))
+    plan = Path("one/plan.toml")
+    plan.write_text(plan.read_text().replace("seed = 1", f"seed = {found['workload']['seed']}"))
+    assert main(["pack", "one", "--output", "closed.mawl.zip"]) == 2
+    assert words in capsys.readouterr().err
+    assert main(["pack", "one", "--division", "open", "--output", "open.mawl.zip"]) == (0 if opens else 2)
+    if opens:
+        assert main(["publish", "open.mawl.zip", "--output", "site"]) == 0
+        members = members_of(Path("open.mawl.zip"))
+        manifest = members[MANIFEST].replace(b'"open"', b'"closed"')
+        Path("forged.mawl.zip").write_bytes(packed(with_new_manifest({**members, MANIFEST: manifest})))
+        capsys.readouterr()
+        assert main(["publish", "forged.mawl.zip", "--output", "site"]) == 1
+        assert words in capsys.readouterr().err

@@ -255,6 +255,13 @@ def test_other_reference_times_than_mawls_are_found(
     assert re.search(words, failed(validate(run_subject(run)))["workload"])
 
 
+def test_a_chosen_seed_is_of_the_open_division(run: Path) -> None:
+    with_fact(run, lambda facts: facts["workload"].update(seed=2))
+    plan = run / "plan.toml"
+    plan.write_text(plan.read_text().replace("seed = 1", "seed = 2"))
+    assert "its seed is not that of the published bed" in failed(validate(run_subject(run)))["workload"]
+
+
 def test_another_version_of_the_table_is_not_checked_by_this_one(run: Path) -> None:
     def older(facts: dict[str, Any]) -> None:
         facts["reference"]["version"] = 0

@@ -56,9 +56,8 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 
 def test_two_folders_of_runs(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = said(capsys, str(runs / "before"), str(runs / "after"))
-    assert out.startswith(
-        'finding    Worse: "after" against "before", real time per job +20 % (95 % interval'
-    )
+    assert out.startswith("slowdown   1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, ")
+    assert '\nfinding    Worse: "after" against "before", real time per job +20 % (95 % interval' in out
     assert "after (5 runs, measured" in out
 
 

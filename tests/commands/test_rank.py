@@ -27,8 +27,9 @@ def test_the_table_has_prices_and_eighty_columns(
     assert main(["rank", *folders, "--price", "A=12.00/h", "--price", "B=13/h"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert max(map(len, lines)) <= 80
-    assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("per 1000 jobs")
+    assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("delivered cores")
     assert len({line.index("(") for line in lines[1:3]}) == 1, "columns are aligned"
+    assert lines[4].split() == ["system", "per", "1000", "jobs"] and lines[5].startswith("A")
     assert lines[1].split()[:3] == ["A", "1", "yes"] and lines[2].split()[:3] == ["B", "2", "no"]
 
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.answer import Interval
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.changes import MORE_MEMORY
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.machine import NO_PROBE, limit_by
 from mawl.advice.qualification.other_work import Others
 from mawl.advice.qualification.sentence import LONG_RUN, small_mix
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
     AnswerStorage,
     AnswerSystem,
@@ -44,7 +44,7 @@ YES = Evidence(
     slowdown=Interval(middle=1.6, low=1.51, high=1.7),
     parts=Parts(on_cpu=1.05, run_queue=0.1, data=0.03, work=0.4, util=0.01, other=0.01, unknown=0.0),
     reference=Reference(version=1),
-    delivered_cores=11.2,
+    delivered_cores=Interval(middle=11.2, low=10.5, high=11.9),
     runs=3,
     active_seconds=1400.0,
     device_bytes_per_second_per_core=132e6,

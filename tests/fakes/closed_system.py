@@ -84,24 +84,35 @@ class _Running:
 
 def slowdown(sessions: Sequence[Sequence[Job]], system: System) -> float:
     """W: real time of all jobs over their reference time, of sessions that begin at the same moment."""
+    return sum(costs(sessions, system).values())
+
+
+def costs(sessions: Sequence[Sequence[Job]], system: System) -> dict[str, float]:
+    """What W is the sum of: ``on_cpu``, ``run_queue``, and ``delay N`` and ``bytes N`` of each store."""
     every = [_Running(jobs) for jobs in sessions]
+    found: dict[str, float] = {"run_queue": 0.0}
     while running := [one for one in every if one.jobs]:
         computing = sum(one.phase[0] == "cpu" for one in running)
         using = [sum(one.phase == ("bytes", store) for one in running) for store in range(STORES)]
+        core = min(1.0, system.cores / max(computing + system.others, 1))
         rates = []
         for one in running:
             kind, store = one.phase
             if kind == "cpu":
-                rates.append(system.speed * min(1.0, system.cores / (computing + system.others)))
+                rates.append(system.speed * core)
             elif kind == "delay":
                 rates.append(1.0 / system.delays[store])
             else:
                 rates.append(min(system.streams[store], system.rates[store] / using[store]))
         step = min(one.left[0][2] / rate for one, rate in zip(running, rates, strict=True))
+        found["run_queue"] += step * computing * (1.0 - core)
         for one, rate in zip(running, rates, strict=True):
+            kind, store = one.phase
+            name = "on_cpu" if kind == "cpu" else f"{kind} {store}"
+            found[name] = found.get(name, 0.0) + step * (core if kind == "cpu" else 1.0)
             one.advance(step, rate)
     reference = sum(job.reference_seconds for jobs in sessions for job in jobs)
-    return sum(sum(one.seconds) for one in every) / reference
+    return {name: seconds / reference for name, seconds in found.items()}
 
 
 def drawn(draw: random.Random) -> tuple[list[list[Job]], System]:
@@ -144,6 +155,20 @@ def worse(sessions: Sequence[Sequence[Job]], system: System) -> dict[str, tuple[
     plain = [list(jobs) for jobs in sessions]
     every = {name: (plain, changed) for name, changed in found.items()}
     return every | {"twice the sessions": ([*plain, *plain], system)}
+
+
+def relieved(system: System, cause: str) -> System:
+    """Twice what a cause of waiting asks for: cores, their speed, half the delay of a store, or its rate."""
+    kind, _, store = cause.partition(" ")
+    match kind:
+        case "run_queue":
+            return system._replace(cores=2.0 * system.cores)
+        case "on_cpu":
+            return system._replace(speed=2.0 * system.speed)
+        case "delay":
+            return system._replace(delays=_at(system.delays, int(store), 0.5))
+    rates, streams = (_at(values, int(store), 2.0) for values in (system.rates, system.streams))
+    return system._replace(rates=rates, streams=streams)
 
 
 def _at(values: tuple[float, ...], place: int, factor: float, more: float = 0.0) -> tuple[float, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from mawl.advice.answer import Disturbance, Interval
+from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.machine import limit_by
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import Fits, QualificationChange
 from mawl.records.model.summary.judgement import Cost
 

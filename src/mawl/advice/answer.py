@@ -6,9 +6,8 @@ have spoiled it on one side only (docs/design/answer.md).
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Mapping, Sequence
-from math import exp, inf, log, sqrt
+from math import inf
 from typing import Literal
 
 import msgspec
@@ -22,7 +21,7 @@ from mawl.figures.missing import NO_JOB_COUNTS, Missing
 from mawl.figures.open_jobs import CUT, bad_sentence, failed
 from mawl.figures.recordings import NO_JOBS
 from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
-from mawl.figures.statistics import quantile
+from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.plan.reference_times import LEAST_SCALE, MOST_SCALE, reference_times
 from mawl.records.model.run import RunFacts
@@ -34,54 +33,17 @@ from mawl.records.model.summary.judgement import (
     Parts,
 )
 from mawl.records.model.summary.summary import Summary
-from mawl.records.model.thresholds import count_of, value_of
+from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
 
 LEAST_DIRECTION_RATIO = value_of("answer.least_direction_ratio")
 LEAST_ACTIVE_SECONDS = value_of("answer.least_active_seconds")
 PUBLISHABLE_SECONDS = value_of("answer.publishable_active_seconds")
-ASSUMED_RANGE_RATIO = value_of("answer.assumed_range_ratio")
-TAIL = value_of("comparison.level") / 2.0
-FEWEST_RUNS = count_of("qualification.fewest_runs")
 
 IMPORTED = "imported files have no reference times, because other programs ran"
 SIMULATED = "the simulated run has no reference times, because the run it began with has none"
 ONLY_TIMES = "the run only times programs alone (mawl run --solo)"
 OF_OLD = "the run is of format {version}, before reference times: its answer was of the old definition"
-
-
-class Interval(msgspec.Struct, frozen=True, kw_only=True):
-    """A ratio with its range."""
-
-    middle: float
-    low: float
-    high: float
-    assumed: bool = False
-
-    def holds(self, value: float) -> bool:
-        return self.low <= value <= self.high
-
-    def words(self) -> str:
-        """``1.47 to 1.78``, with the reason where the range is assumed."""
-        text = f"{format_ratio(self.low)} to {format_ratio(self.high)}"
-        return f"{text}, assumed" if self.assumed else text
-
-
-def interval_of(values: Sequence[float]) -> Interval | None:
-    """The geometric mean of runs with its 95 % interval (Student on logarithms); None without runs.
-
-    Fewer than three runs have an assumed range.
-    """
-    if not values:
-        return None
-    logs = [log(value) for value in values]
-    middle = statistics.fmean(logs)
-    assumed = len(values) < FEWEST_RUNS
-    if assumed:
-        half = log(1.0 + ASSUMED_RANGE_RATIO)
-    else:
-        half = quantile(1.0 - TAIL, len(logs) - 1) * statistics.stdev(logs) / sqrt(len(logs))
-    return Interval(middle=exp(middle), low=exp(middle - half), high=exp(middle + half), assumed=assumed)
 
 
 class Disturbance(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,8 +1,12 @@
-"""Qualified systems side by side: what fits, what limits, what a thousand jobs cost; and ties."""
+"""Qualified systems side by side: what fits, what limits, what a thousand jobs cost; places and ties.
+
+docs/design/qualify-answer.md says how a place is found.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 
 import msgspec
 
@@ -18,19 +22,25 @@ from mawl.records.model.qualification import (
 )
 
 THOUSAND = 1000.0
+FIGURES = (
+    *("slowdown", "slowdown_low", "slowdown_high"),
+    *("delivered_cores", "delivered_cores_low", "delivered_cores_high"),
+    *("jobs_per_hour", "joules_per_job", "energy_scope"),
+)
+"""Fields of ``Ranked`` that are figures of the answer."""
 NO_PRICE = "no price was given for this system"
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """One system.  Sessions are those of all its ``nodes`` together.
 
-    ``place`` counts the systems that are surely better, and one: systems of one place are within the noise of
-    each other.  ``fits_low`` without ``fits_high`` means at least.  What is None has its reason in
-    ``missing``.
+    ``place`` counts the systems before it, and one; ``behind`` says behind which systems it surely is, and by
+    what.  ``fits_low`` without ``fits_high`` means at least.  What is None has its reason in ``missing``.
     """
 
     name: str
     place: int | None
+    behind: list[str]
     machine: str
     nodes: int
     answer: AnswerWord
@@ -38,6 +48,9 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     slowdown: float | None
     slowdown_low: float | None
     slowdown_high: float | None
+    delivered_cores: float | None
+    delivered_cores_low: float | None
+    delivered_cores_high: float | None
     fits: int | None
     fits_low: int | None
     fits_high: int | None
@@ -60,7 +73,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """Systems by place, then by the sessions that fit, most first; costs are of a thousand jobs."""
+    """Systems by place; of one place the cheapest first.  Costs are of a thousand jobs."""
 
     currency: str
     answer_bound: float
@@ -88,12 +101,10 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
     found = [_ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
     choice = _choice(first, records[first])
     systems = [
-        _with_own_reasons(
-            msgspec.structs.replace(one, place=_place(one, found), cheapest=_cheapest(one, found))
-        )
-        for one in found
+        _with_own_reasons(msgspec.structs.replace(one, cheapest=_cheapest(one, found)))
+        for one in _placed(found)
     ]
-    systems.sort(key=lambda one: (one.place is None, one.place or 0, -(one.fits or 0), one.name))
+    systems.sort(key=_order)
     return Ranking(
         currency=currency,
         answer_bound=records[first].asked.answer_bound,
@@ -101,7 +112,7 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
         scale=choice.scale,
         cache=choice.cache,
         systems=systems,
-        remarks=[*_remarks(records), *_unpriced(records, prices)],
+        remarks=[*_remarks(records), *_too_much_asked(systems), *_unpriced(records, prices)],
     )
 
 
@@ -112,12 +123,14 @@ def _answered(name: str, record: Qualification) -> QualificationAnswer:
             where=name,
             cure="finish it with mawl qualify --continue on the machine where it began, or leave it out",
         )
-    reference = record.answer.reference
-    if reference is not None and reference.file is not None:
+    outside, reference = record.answer.outside, record.answer.reference
+    if not outside and reference is not None and reference.file is not None:
+        outside = [f"reference times of {reference.file}"]
+    if outside:
         raise UsageError(
-            f"its reference times are of a file of the user's, {reference.file}",
+            f"must not be ranked: it was measured with {', '.join(outside)}",
             where=name,
-            cure="qualify that system without it",
+            cure="qualify that system without that",
         )
     return record.answer
 
@@ -143,7 +156,6 @@ def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
 
 
 def _reference_words(record: Qualification) -> str:
-    """The version of the reference times; a reference of the user's is refused before (``_answered``)."""
     found = None if record.answer is None else record.answer.reference
     return "none" if found is None else f"version {found.version}"
 
@@ -178,11 +190,7 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
         "fits_high": fits.reason or "the number has no interval",
         "place": "the number of sessions that fits is not known",
         "limit": answer.missing.get("limit", "it is not known"),
-        "slowdown": answer.missing.get("figures.slowdown", "it is not known"),
-        "slowdown_low": answer.missing.get("figures.slowdown", "it is not known"),
-        "slowdown_high": answer.missing.get("figures.slowdown", "it is not known"),
-        "jobs_per_hour": answer.missing.get("figures.jobs_per_hour", "it is not known"),
-        **dict.fromkeys(("joules_per_job", "energy_scope"), _no_energy(record, answer)),
+        **{name: answer.missing.get(f"figures.{name}", "it is not known") for name in FIGURES},
         "price_per_hour": NO_PRICE,
         **dict.fromkeys(
             ("cost", "cost_low", "cost_high", "cheapest"),
@@ -192,21 +200,17 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
     return Ranked(
         name=name,
         place=None,
+        behind=[],
         machine=_nodes_words(record) or _machine_words(record, answer),
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
-        slowdown=figures.slowdown,
-        slowdown_low=figures.slowdown_low,
-        slowdown_high=figures.slowdown_high,
+        **{name: getattr(figures, name) for name in FIGURES},
         fits=_of_all_nodes(nodes, fits.sessions),
         fits_low=_of_all_nodes(nodes, fits.low),
         fits_high=_of_all_nodes(nodes, fits.high),
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
-        jobs_per_hour=hourly,
-        joules_per_job=figures.joules_per_job,
-        energy_scope=figures.energy_scope,
         price_per_hour=price,
         cost=cost,
         cost_low=ends[0],
@@ -214,11 +218,6 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
         cheapest=None,
         missing=missing,
     )
-
-
-def _no_energy(record: Qualification, answer: QualificationAnswer) -> str:
-    before = f"it was qualified in format {record.format_version}, which has no energy"
-    return answer.missing.get("figures.joules_per_job", before)
 
 
 def _machine_words(record: Qualification, answer: QualificationAnswer) -> str:
@@ -246,16 +245,75 @@ def _with_own_reasons(one: Ranked) -> Ranked:
     return msgspec.structs.replace(one, missing=kept)
 
 
-def _place(one: Ranked, every: Sequence[Ranked]) -> int | None:
-    """One more than the systems whose whole interval lies above this one's."""
-    if one.fits is None:
-        return None
-    return 1 + sum(_surely_more(other, one) for other in every)
+def _placed(every: Sequence[Ranked]) -> list[Ranked]:
+    """The systems with their places.
+
+    Overlapping ranges are not transitive.  So systems make a group if surely more sessions fit on the same
+    others: all of a group overlap, and of two groups the one with fewer such others comes first.  In a group
+    delivered cores decide in the same way, if all of it ran as many sessions.
+    """
+    known = [one for one in every if one.fits is not None]
+    more = {one.name: [other.name for other in known if _fits_more(other, one)] for one in known}
+    faster: dict[str, list[str]] = {}
+    for one in known:
+        group = [other for other in known if more[other.name] == more[one.name]]
+        alike = len({other.sessions for other in group}) == 1
+        faster[one.name] = [other.name for other in group if alike and _delivers_more(other, one)]
+    keys = {name: (len(more[name]), len(faster[name])) for name in more}
+    ordered = sorted(keys.values())
+    return [
+        msgspec.structs.replace(
+            one,
+            place=ordered.index(keys[one.name]) + 1,
+            behind=[
+                f"{words} {', '.join(names[one.name])}"
+                for words, names in (
+                    ("surely more sessions fit on", more),
+                    ("as many sessions fit and surely more cores are delivered on", faster),
+                )
+                if names[one.name]
+            ],
+        )
+        if one.name in keys
+        else one
+        for one in every
+    ]
 
 
-def _surely_more(other: Ranked, one: Ranked) -> bool:
-    """A number without an interval is not surely more than anything."""
-    return other.fits_low is not None and one.fits_high is not None and other.fits_low > one.fits_high
+def _fits_more(other: Ranked, one: Ranked) -> bool:
+    """Whether surely more sessions fit; a number without a range is not surely more than anything.
+
+    A system that answers YES carries what it was asked, and one that answers NO does not.
+    """
+    low, high = other.fits_low, one.fits_high
+    if other.answer == "carried":
+        low = max(low or 0, other.sessions)
+    if one.answer == "not carried":
+        fewer = one.sessions - one.nodes
+        high = fewer if high is None else min(high, fewer)
+    return low is not None and high is not None and low > high
+
+
+def _delivers_more(other: Ranked, one: Ranked) -> bool:
+    low, high = other.delivered_cores_low, one.delivered_cores_high
+    return low is not None and high is not None and low > high
+
+
+def _order(one: Ranked) -> tuple[bool, int, float, float, str]:
+    cost = inf if one.cost is None else one.cost
+    return one.place is None, one.place or 0, cost, -(one.fits or 0), one.name
+
+
+def _too_much_asked(systems: Sequence[Ranked]) -> Iterator[str]:
+    """Where a system that does not carry what it was asked comes before one that carries less."""
+    for one in systems:
+        after = (other for other in systems if one.place and other.place and other.place > one.place)
+        carries = next((other for other in after if other.answer == "carried"), None)
+        if one.answer == "not carried" and carries is not None:
+            yield (
+                f"{one.name} answers NO for {counted_noun(one.sessions, 'session')} and {carries.name} YES "
+                f"for {carries.sessions}; the place of {one.name} is by the sessions that fit"
+            )
 
 
 def _cheapest(one: Ranked, every: Sequence[Ranked]) -> bool | None:

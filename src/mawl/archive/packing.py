@@ -55,6 +55,7 @@ from mawl.archive.redaction import (
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.removal import temporary_directory
 from mawl.base.units import counted_noun
+from mawl.figures.slowdown import outside_of
 from mawl.figures.view import StoredView
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
@@ -146,7 +147,7 @@ def pack(request: PackRequest, output: Path) -> Packed:
     cannot be read, and ``UnsuitableMachineError`` where the file cannot be written.
     """
     folders = _runs_of(request)
-    facts = {name: _packable(folder) for name, folder in folders.items()}
+    facts = {name: _packable(folder, request.division) for name, folder in folders.items()}
     made_by = read_campaign(request.folder) if request.campaign else None
     found = secrets_of(folders.values())
     if found and not request.replace_secrets:
@@ -203,7 +204,12 @@ def _runs_of(request: PackRequest) -> dict[str, Path]:
     return {name: request.folder / name for name in finished}
 
 
-def _packable(folder: Path) -> RunFacts:
+def outside_in(division: Division, facts: RunFacts) -> list[str]:
+    """What keeps a run out of a division: the open one takes any seed and options."""
+    return outside_of(facts) if division == "closed" or facts.reference_file else []
+
+
+def _packable(folder: Path, division: Division) -> RunFacts:
     if runner_lives(folder):
         raise UsageError("is in progress", where=str(folder), cure="pack it when it has ended")
     facts = open_run_reading(folder).facts  # a journal that a kill left becomes tables
@@ -214,12 +220,13 @@ def _packable(folder: Path) -> RunFacts:
             where=str(folder),
             cure="pack the run that it was made from, or publish the files that were imported",
         )
-    if facts.reference_file:
+    if outside := outside_in(division, facts):
+        free = "" if facts.reference_file else ", or pack it with --division open"
         raise UsageError(
-            f"has reference times of a file of the user's, {facts.reference_file}",
+            f"was measured with {', '.join(outside)}",
             where=str(folder),
-            why="a pack holds runs with those of mawl",
-            cure="run it again without --reference",
+            why=f"a pack of the {division} division holds runs without that",
+            cure=f"run it again without that{free}",
         )
     return facts
 

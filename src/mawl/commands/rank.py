@@ -1,7 +1,7 @@
-"""Qualified systems side by side: how many sessions fit, how slow, what limits, what a thousand jobs cost.
+"""Qualified systems side by side: sessions that fit, slowdown, delivered cores, limit, cost of 1000 jobs.
 
 Each SYSTEM is a folder that mawl qualify wrote; the system has the name of that folder. Prices are yours:
---price, or a file with per_hour. Systems that share a place are within the noise of each other.
+--price, or a file with per_hour. Systems that share a place are a tie: their ranges overlap.
 docs/guides/read-an-answer.md shows it.
 """
 
@@ -24,7 +24,7 @@ from mawl.reports import rank as reporter
 from mawl.reports.layout import LEAST_WIDTH
 
 NAME = "rank"
-HELP = "qualified systems side by side: sessions that fit, slowdown, limit, cost per thousand jobs"
+HELP = "qualified systems side by side: sessions that fit, delivered cores, limit, cost per thousand jobs"
 FORMATS = ("text", "markdown", "json")
 
 

@@ -18,6 +18,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.base.units import format_ratio
 from mawl.records.model.thresholds import count_of, value_of
 
 TINY = 1e-300
@@ -114,6 +115,45 @@ MOST_RUNS = 200
 
 ROUNDING_RATIO = 1e-12
 """A spread below this share of the values is rounding: the runs are alike."""
+
+
+ASSUMED_RANGE_RATIO = value_of("answer.assumed_range_ratio")
+FEWEST_OF_RANGE = count_of("qualification.fewest_runs")
+
+
+class Interval(msgspec.Struct, frozen=True, kw_only=True):
+    """A ratio with its range."""
+
+    middle: float
+    low: float
+    high: float
+    assumed: bool = False
+
+    def holds(self, value: float) -> bool:
+        return self.low <= value <= self.high
+
+    def words(self) -> str:
+        """``1.47 to 1.78``, with the reason where the range is assumed."""
+        text = f"{format_ratio(self.low)} to {format_ratio(self.high)}"
+        return f"{text}, assumed" if self.assumed else text
+
+
+def interval_of(values: Sequence[float]) -> Interval | None:
+    """The geometric mean of runs with its 95 % interval (Student on logarithms); None without runs.
+
+    Fewer than three runs have an assumed range.
+    """
+    if not values:
+        return None
+    logs = [math.log(value) for value in values]
+    middle = statistics.fmean(logs)
+    assumed = len(values) < FEWEST_OF_RANGE
+    if assumed:
+        half = math.log(1.0 + ASSUMED_RANGE_RATIO)
+    else:
+        half = quantile(1.0 - LEVEL / 2.0, len(logs) - 1) * statistics.stdev(logs) / math.sqrt(len(logs))
+    low, high = math.exp(middle - half), math.exp(middle + half)
+    return Interval(middle=math.exp(middle), low=low, high=high, assumed=assumed)
 
 
 class Effect(msgspec.Struct, frozen=True, kw_only=True):

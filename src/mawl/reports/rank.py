@@ -11,19 +11,17 @@ from mawl.importers.formats.text import one_line
 from mawl.reports.layout import LEAST_WIDTH, escaped, stacked, table, wrapped
 from mawl.reports.qualification.content import NO_MORE_SHOWN
 
-HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "jobs per hour")
-SHORT = ("place", "system", "answer", "fits", "slowdown", "jobs/h")
+HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "delivered cores", "limit")
+SHORT = ("place", "system", "answer", "fits", "slowdown", "delivered cores")
 
 
 def text(found: Ranking, width: int = LEAST_WIDTH) -> str:
     """The table, then for each system what limits it, in lines of ``width``; no newline at the end."""
     priced = any(one.cost is not None for one in found.systems)
-    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
-    shown = SHORT[:-1] if priced else SHORT  # eighty columns hold one of both
-    rows = [_turned([*shown, *cost])]
+    rows = [_turned([*SHORT, *_cost_head(found, priced=priced)])]
     for one in found.systems:
         cells = _cells(one, found, priced=priced)
-        rows.append(_turned([*cells[: len(shown)], *cells[len(SHORT) :]]))
+        rows.append(_turned([*cells[: len(SHORT)], *cells[len(HEAD) :]]))
     lines = stacked([[_clean(cell) for cell in row] for row in rows], width)
     more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
     told = [*more, *_about(found)]
@@ -39,11 +37,14 @@ def text(found: Ranking, width: int = LEAST_WIDTH) -> str:
 def markdown(found: Ranking) -> str:
     """The same for a ticket."""
     priced = any(one.cost is not None for one in found.systems)
-    cost = [f"{found.currency} per 1000 jobs".strip()] if priced else []
     rows = [[escaped(cell) for cell in _cells(one, found, priced=priced)] for one in found.systems]
-    lines = table([*HEAD, *map(escaped, cost)], rows, words=True)
+    lines = table([*HEAD, *map(escaped, _cost_head(found, priced=priced))], rows, words=True)
     more = [f"- {escaped(one.name)}: {escaped(said)}" for one in found.systems for said in _sentences(one)]
     return "\n".join([*lines, "", *more, "", *(escaped(line) for line in _about(found))])
+
+
+def _cost_head(found: Ranking, *, priced: bool) -> list[str]:
+    return [f"{found.currency} per 1000 jobs".strip()] if priced else []
 
 
 def _turned(cells: list[str]) -> list[str]:
@@ -60,7 +61,8 @@ def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
         {"carried": "yes", "not carried": "no", "not known": "not known"}[one.answer],
         _fits(one),
         _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
-        "-" if one.jobs_per_hour is None else f"{one.jobs_per_hour:,.0f}",
+        _range(one.delivered_cores, one.delivered_cores_low, one.delivered_cores_high, format_plain),
+        one.limit or "-",
     ]
     return [*cells, _range(one.cost, one.cost_low, one.cost_high, _price)] if priced else cells
 
@@ -95,14 +97,20 @@ def _sentences(one: Ranked) -> list[str]:
     energy = ""
     if one.joules_per_job is not None:
         energy = f"; {format_joules(one.joules_per_job)} per job ({one.energy_scope})"
-    return [f"{one.machine}; limit: {limit}; {fits}{energy}{cheap}"]
+    jobs = "" if one.jobs_per_hour is None else f"; {one.jobs_per_hour:,.0f} jobs per hour"
+    behind = f"place {one.place}: {'; '.join(one.behind)}"
+    return [
+        f"{one.machine}; limit: {limit}; {fits}{jobs}{energy}{cheap}",
+        *([behind] if one.behind else []),
+    ]
 
 
 def _about(found: Ranking) -> list[str]:
     return [
         f"Bound {format_ratio(found.answer_bound)}; {found.workload} at scale "
         f"{format_plain(found.scale)} of full, cache {found.cache}. "
-        "A place is one more than the number of systems on which surely more sessions fit.",
+        "Places are by the sessions that fit; where ranges overlap, by delivered cores, if the systems "
+        "ran as many sessions. A tie is a place that systems share: no figure says which is better.",
         *(f"Note: {remark}" for remark in found.remarks),
     ]
 

@@ -81,6 +81,37 @@ def test_slowdowns_by_other_reference_times_are_not_compared(other: Reference) -
     found = row(before, side("after", [2.0], first=1, reference=other))
     assert found.change_ratio is None
     assert found.reason == "the sides are measured by different reference times"
+    both = [side(name, [1.0], first=at, reference=other) for at, name in enumerate(("before", "after"))]
+    own = [one.sentence for one in obstacles(*both) if one.rule == "reference times"]
+    assert len(own) == (other.file is not None) and compare(*both).answer[0].reason is None
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "first", "verdicts"),
+    [
+        ([1.0], [1.15], 1, "equal within the range"),
+        ([1.0], [1.5], 1, "not judged"),
+        ([1.0, 1.02, 0.98, 1.01, 0.99], [1.1, 1.12, 1.08, 1.11, 1.09], 0, "higher"),
+        ([1.0, 1.02, 0.98, 1.01, 0.99], [1.0, 0.98, 1.02, 0.99, 1.01], 0, "equal within the range"),
+        ([1.0, 1.02, 0.98, 1.01, 0.99], [1.1, 1.12, 1.08, 1.11, 1.09], 50, "not judged"),
+    ],
+)
+def test_slowdowns_are_equal_where_their_ranges_meet_and_differ_only_where_runs_are_judged(
+    before: list[float], after: list[float], first: int, verdicts: str
+) -> None:
+    sides = pair(before, after) if first == 0 else (side("before", before), side("after", after, first=first))
+    slowdown, cores = compare(*sides).answer
+    assert (slowdown.name, slowdown.verdict) == ("slowdown", verdicts)
+    assert (slowdown.low_ratio is None) == (why_unjudged(*sides) is not None)
+    assert cores.name == "delivered_cores" and cores.reference is not None
+
+
+def test_the_slowdown_of_a_run_with_a_failed_job_is_not_compared() -> None:
+    cut = compared(2, outcome="aborted")
+    cut.summary.jobs.counted -= 1
+    found = compare(side("before", [1.0]), side_of("after", [cut]), anyway=True).answer
+    assert [one.candidate for one in found] == [None, None]
+    assert found[0].reason == "a job of after failed or has no reference time"
 
 
 def test_a_run_against_itself_is_doubtful() -> None:

@@ -257,7 +257,7 @@ def test_repeats_are_a_strip_with_a_row_for_each_figure() -> None:
     chart = lead(repeats())
     assert chart is not None and chart.name == "strip"
     drawn = data(chart.figure, "strip")
-    assert drawn["side"][:10] == ["elapsed"] * 5 + ["real time"] * 5
+    assert drawn["side"][:10] == ["slowdown"] * 5 + ["elapsed"] * 5
     assert drawn["run"][:5] == [1, 2, 3, 4, 5]
     assert drawn["change"][:5] == pytest.approx([0.0] * 5)
     assert [(key.name, key.swatch) for key in chart.keys] == [

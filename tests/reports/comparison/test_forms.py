@@ -40,11 +40,13 @@ def slower() -> Comparison:
 def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     lines = text.render_text(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
-    assert lines[0] == (
-        'finding    Worse: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %)'
-    )
-    assert lines[1] == "basis      geometric mean over 6 jobs, 5 against 5 runs"
-    assert lines[2] == f"reference  before (5 runs, measured, preliminary): {system}"
+    assert lines[:4] == [
+        "slowdown   1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, 95 % interval +17 % to +23 %)",
+        "cores      delivered 1.39 (1.39 to 1.39) -> 1.39 (1.39 to 1.39): equal within the range (0.0 %)",
+        'finding    Worse: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %)',
+        "basis      geometric mean over 6 jobs, 5 against 5 runs",
+    ]
+    assert lines[4] == f"reference  before (5 runs, measured, preliminary): {system}"
     assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
     assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
@@ -173,7 +175,7 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     assert said.sentence.endswith(f"){apart}")
     assert f"<h1>{escape(said.sentence)}</h1>" in html.render(found)
     assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert " ".join(text.render_text(found).split()).startswith(f"finding {said.sentence} basis")
+    assert f" finding {said.sentence} basis" in " ".join(text.render_text(found).split())
     assert plain_json.loads(render_json(found))["finding"]["sentence"] == said.sentence
 
 
@@ -209,7 +211,7 @@ def test_a_pair_that_is_not_judged_has_figures_and_no_advice_in_any_form(
     page, whole = html.render(found), text.render_text(found, every=True)
     assert f"<h1>{escape(said.sentence)}</h1>" in page
     assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert " ".join(whole.split()).startswith(f"finding {said.sentence} basis")
+    assert f" finding {said.sentence} basis" in " ".join(whole.split())
     for form in (page, whole, render_json(found), against(ComparedPair(candidate="after", comparison=found))):
         assert not re.search(r">Worse<|orse:|adopt (\"|&)|became|\d programs? (slower|faster)", form)
     assert found.programs is not None and {one.verdict for one in found.programs.changes} == {"not judged"}
@@ -435,6 +437,16 @@ def test_where_no_part_of_the_time_changed_the_card_says_what_is_known(slower: C
     assert ">No single part</p>" in whole and "; together they changed by +" in whole
     bare = " ".join(html.render(msgspec.structs.replace(slower, named=None, places=[])).split())
     assert ">Not known</p>" in bare and "waits were not recorded in every run" in bare
+
+
+def test_the_slowdown_comes_first_in_every_form(slower: Comparison) -> None:
+    said = "1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, 95 % interval +17 % to +23 %)"
+    page = " ".join(html.render(slower).split())
+    first = page.partition('<p class="rests">')[2]
+    assert first.startswith(f"<b>Slowdown</b> {escape(said)}; cores delivered 1.39")
+    listed = render_markdown_comparison(slower).splitlines()
+    assert listed[2] == f"- **slowdown**: {escaped(said)}" and listed[3].startswith("- **cores**: delivered")
+    assert [row[0] for row in tables(slower)[0].rows[:2]] == ["slowdown", "delivered cores"]
 
 
 def test_a_sentence_that_a_phone_hides_in_a_card_is_in_the_parts_below(slower: Comparison) -> None:

@@ -39,12 +39,13 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
     evidence = _without_disturbed_figures(evidence, decision)
     preliminary = _lacks_to_publish(evidence)
     nodes = nodes_answer(evidence, whole.answer)
-    found = evidence.slowdown
+    found, cores = evidence.slowdown, evidence.delivered_cores
     return QualificationAnswer(
         sentence=sentence_of(evidence, decision, preliminary, nodes),
         carried=whole,
         preliminary=bool(preliminary),
         reference=evidence.reference,
+        outside=evidence.outside,
         sessions=evidence.sessions,
         figures=QualificationFigures(
             slowdown=None if found is None else found.middle,
@@ -52,7 +53,9 @@ def answer_from(evidence: Evidence) -> QualificationAnswer:
             slowdown_high=None if found is None else found.high,
             answer_bound=evidence.answer_bound,
             parts=evidence.parts,
-            delivered_cores=evidence.delivered_cores,
+            delivered_cores=None if cores is None else cores.middle,
+            delivered_cores_low=None if cores is None else cores.low,
+            delivered_cores_high=None if cores is None else cores.high,
             device_bytes_per_second_per_core=evidence.device_bytes_per_second_per_core,
             device_basis=evidence.device_basis,
             guideline_bytes_per_second_per_core=evidence.guideline_bytes_per_second_per_core,
@@ -222,7 +225,10 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
         ("figures.energy_scope", evidence.energy_scope, no_energy),
         ("figures.parts", evidence.parts, PARTS_UNKNOWN),
         ("reference", evidence.reference, "no run has reference times"),
-        ("figures.delivered_cores", evidence.delivered_cores, "no run has a slowdown and a length"),
+        *(
+            (f"figures.delivered_cores{end}", evidence.delivered_cores, "a run lacks slowdown or length")
+            for end in ("", "_low", "_high")
+        ),
         (
             "figures.calibration_others_cpu_ratio",
             evidence.others_calibration.ratio,

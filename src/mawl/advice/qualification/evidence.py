@@ -6,9 +6,10 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.answer import Disturbance, Interval
+from mawl.advice.answer import Disturbance
 from mawl.advice.next_step import Lack
 from mawl.advice.qualification.other_work import Others
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
     AnswerLimit,
     AnswerStorage,
@@ -53,7 +54,8 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     slowdown: Interval | None
     parts: Parts | None = None
     reference: Reference | None = None
-    delivered_cores: float | None = None
+    outside: list[str] = []
+    delivered_cores: Interval | None = None
     preliminary_scale: str | None = None
     runs: int
     active_seconds: float

@@ -8,8 +8,8 @@ from math import exp, hypot, log
 
 import msgspec
 
-from mawl.advice.answer import Interval, interval_of
 from mawl.figures.campaign.knee import Knee, SessionRun, knee_of, on_the_line
+from mawl.figures.statistics import Interval, interval_of
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange, mix_range
 from mawl.records.model.campaign import SessionSearch
 from mawl.records.model.qualification import Basis, Fits

@@ -14,8 +14,6 @@ from mawl.advice.answer import (
     LEAST_ACTIVE_SECONDS,
     PUBLISHABLE_SECONDS,
     Disturbance,
-    Interval,
-    interval_of,
     preliminary_scale,
     raised_by,
     served_by_cache,
@@ -47,7 +45,8 @@ from mawl.base.errors import MawlError, UsageError
 from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.campaign.results import session_run
 from mawl.figures.comparison.sides import compared_run
-from mawl.figures.slowdown import job_sums, pooled
+from mawl.figures.slowdown import job_sums, outside_of, pooled
+from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import StoredView
 from mawl.plan.mix import mix_range
 from mawl.records.model.probe import Probe
@@ -93,7 +92,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         )
     sessions = record.runs_for("measured")[0].sessions
     summaries, facts = [run.summary for run in runs], runs[0].view.facts
-    found = _slowdowns(runs)
+    found, delivered = _answers(runs, "slowdown"), _answers(runs, "delivered_cores")
     slowdown = interval_of(found) if len(found) == len(runs) else None
     sums = pooled([job_sums(run.view.jobs, run.view.facts) for run in runs])
     parts = sums.slowdown_parts
@@ -118,7 +117,8 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         slowdown=slowdown,
         parts=None if parts is None else Parts(**parts),
         reference=facts.reference,
-        delivered_cores=_median([run.summary.answer.delivered_cores for run in runs]),
+        outside=outside_of(facts),
+        delivered_cores=interval_of(delivered) if len(delivered) == len(runs) else None,
         preliminary_scale=preliminary_scale(facts),
         runs=len(runs),
         active_seconds=active,
@@ -161,9 +161,9 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
     )
 
 
-def _slowdowns(runs: Sequence[MeasuredRun]) -> list[float]:
-    """W of each run that has it."""
-    found = [run.summary.answer.slowdown for run in runs]
+def _answers(runs: Sequence[MeasuredRun], name: str) -> list[float]:
+    """A figure of the answer (W) of each run that has it."""
+    found = [getattr(run.summary.answer, name) for run in runs]
     return [float(value) for value in found if value is not None]
 
 
@@ -250,7 +250,7 @@ def _nodes_evidence(
 ) -> NodesEvidence | None:
     if not record.nodes:
         return None
-    found = _slowdowns(runs)
+    found = _answers(runs, "slowdown")
     summaries = [run.summary for run in runs]
     shared = one_machine(record.nodes)
     return NodesEvidence(

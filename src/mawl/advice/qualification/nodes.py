@@ -5,9 +5,9 @@ docs/design/qualify-answer.md has the rule.
 
 from __future__ import annotations
 
-from mawl.advice.answer import Interval
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.base.units import counted_noun, format_ratio
+from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerNodes, AnswerPart, AnswerRule, AnswerWord, NodesLimit
 from mawl.records.model.thresholds import value_of
 

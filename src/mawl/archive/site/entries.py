@@ -16,6 +16,7 @@ import msgspec
 
 from mawl.archive.bounded_reading import read_bounded_by
 from mawl.archive.container import LARGEST_PACK_BYTES, REPORT, SUFFIX, is_name
+from mawl.archive.packing import outside_in
 from mawl.archive.rules.integrity import PAGES_RULE as PAGES
 from mawl.archive.rules.publication import INTACT
 from mawl.archive.subject import ValidationSubject, pack_subject
@@ -163,11 +164,9 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
         )
     runs = [compared_run(run.view, run.summary, over_time=False) for run in subject.runs.values()]
     facts = runs[0].facts
-    if facts.reference_file:
+    if outside := outside_in(validation.division or "open", facts):
         raise UnreadableRunError(
-            f"its reference times are of a file of its maker's, {facts.reference_file}",
-            where=str(path),
-            cure="ask for a run without --reference",
+            f"it was measured with {', '.join(outside)}", where=str(path), cure="ask for a run without that"
         )
     cores = [node.cores for node in facts.machines()]
     nodes = len(facts.machines())

@@ -24,7 +24,7 @@ complete -c mawl -n '__mawl_before_verb' -a plan -d 'sessions, stages, jobs, and
 complete -c mawl -n '__mawl_before_verb' -a generate -d 'build or check the input tables that a workload reads'
 complete -c mawl -n '__mawl_before_verb' -a report -d 'report a stored run or campaign as text or HTML, or export it: JSON, …'
 complete -c mawl -n '__mawl_before_verb' -a compare -d 'compare runs, or published results: what changed, and is it more …'
-complete -c mawl -n '__mawl_before_verb' -a rank -d 'qualified systems side by side: sessions that fit, slowdown, limit, …'
+complete -c mawl -n '__mawl_before_verb' -a rank -d 'qualified systems side by side: sessions that fit, delivered cores, …'
 complete -c mawl -n '__mawl_before_verb' -a history -d 'runs over time: when jobs became slower or faster, by how much, and …'
 complete -c mawl -n '__mawl_before_verb' -a published -d 'list the papers\' results, or show one with its source and caveats'
 complete -c mawl -n '__mawl_before_verb' -a pack -d 'one file of a run or campaign that others can check: data, figures, …'

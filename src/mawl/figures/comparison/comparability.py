@@ -285,6 +285,14 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
             sentence=f"Arrow used the memory pool {pools[0]} on one side and {pools[1]} on the other: "
             "peak memory and CPU time can differ for this reason alone",
         )
+    for file in dict.fromkeys(run.facts.reference_file for run in (before, after)):
+        if file is not None:
+            yield Obstacle(
+                rule="reference times",
+                severity="remark",
+                sentence=f"reference times are of a user's file, {file}, and not mawl's: slowdown and "
+                "delivered cores compare only with runs that have the same file",
+            )
     if not same(_device_source(run) for run in (before, after)):
         yield Obstacle(
             rule="device side",

@@ -24,7 +24,16 @@ from mawl.figures.comparison.programs import (
     program_changes,
     statement,
 )
-from mawl.figures.comparison.rows import FigureChange, ShapeRow, alike_systems, figure_changes, shape_rows
+from mawl.figures.comparison.rows import (
+    AnswerChange,
+    FigureChange,
+    ShapeRow,
+    alike_systems,
+    answer_changes,
+    answer_range,
+    figure_changes,
+    shape_rows,
+)
 from mawl.figures.comparison.sides import Reason, RunOverTime, Side, centre, reasons_of
 from mawl.figures.comparison.waits import (
     LinkFinding,
@@ -38,6 +47,7 @@ from mawl.figures.comparison.waits import (
     verdicts,
 )
 from mawl.figures.published import over
+from mawl.figures.statistics import Interval
 from mawl.figures.throughput import cores_of
 from mawl.plan.spec import shown_scale
 
@@ -66,6 +76,8 @@ class MatrixRow(msgspec.Struct, frozen=True, kw_only=True):
     peak_bytes_per_second_per_core: float | None
     sustained_bytes_per_second_per_core: float | None
     limit: str
+    slowdown: Interval | None = None
+    delivered_cores: Interval | None = None
 
 
 def matrix(sides: list[Side]) -> list[MatrixRow]:
@@ -97,6 +109,8 @@ def _measured(side: Side) -> MatrixRow:
         peak_bytes_per_second_per_core=over(peak, cores),
         sustained_bytes_per_second_per_core=over(sustained, cores),
         limit=verdicts(side)[0][0],
+        slowdown=answer_range("slowdown", side),
+        delivered_cores=answer_range("delivered_cores", side),
     )
 
 
@@ -175,6 +189,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
     candidate: SideFacts
     obstacles: list[Obstacle]
     differences: list[Difference]
+    answer: list[AnswerChange]
     statement: Statement | None
     figures: list[FigureChange]
     programs: ComparedPrograms | None
@@ -247,6 +262,7 @@ def compare(
         candidate=_facts(candidate),
         obstacles=found,
         differences=differences(reference, candidate),
+        answer=answer_changes(reference, candidate, unjudged) if measured else [],
         statement=statement(reference, candidate, unjudged, margin_ratio) if measured else None,
         figures=figure_changes(reference, candidate, judged=judged) if measured or one_paper else [],
         programs=program_changes(reference, candidate, judged=judged) if measured else None,

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import expm1
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
-from mawl.figures.comparison.comparability import accounting, compares_devices, core_basis
+from mawl.figures.comparison.comparability import Unjudged, accounting, compares_devices, core_basis
 from mawl.figures.comparison.sides import ComparedRun, Side, at, centre, change, logs, same
 from mawl.figures.published import over, plus
-from mawl.figures.statistics import Effect, effect_of, holm
+from mawl.figures.statistics import Effect, Interval, effect_of, holm, interval_of
 from mawl.figures.throughput import cores_of
 from mawl.records.definitions import Unit
 from mawl.records.model.published import PaperRange, PublishedFigures
@@ -55,9 +55,33 @@ class FigureChange(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
+AnswerName = Literal["slowdown", "delivered_cores"]
+AnswerVerdict = Literal["higher", "lower", "equal within the range", "not judged"]
+
+
+class AnswerChange(msgspec.Struct, frozen=True, kw_only=True):
+    """W (``slowdown``) or the delivered cores of both sides, each the runs' mean with its range.
+
+    ``change_ratio`` is candidate over reference less 1, ``low_ratio`` to ``high_ratio`` its 95 % interval
+    where the sides are judged.  They are equal within the range if that interval has no change in it, or the
+    ranges of sides that are not judged overlap.  ``reason`` says why they are not compared.
+    """
+
+    name: AnswerName
+    reference: Interval | None
+    candidate: Interval | None
+    change_ratio: float | None = None
+    low_ratio: float | None = None
+    high_ratio: float | None = None
+    verdict: AnswerVerdict = "not judged"
+    reason: str | None = None
+
+
 RATE: Unit = "bytes per second"
 
 FIGURES: tuple[ComparedFigure, ...] = (
+    ComparedFigure(title="slowdown", path="answer.slowdown", unit="ratio", needs="reference"),
+    ComparedFigure(title="delivered cores", path="answer.delivered_cores", unit="ratio", needs="reference"),
     ComparedFigure(title="elapsed", path="time.elapsed_seconds", unit="seconds", judged=True),
     ComparedFigure(
         title="real time, sum of all jobs", path="time.real_time_seconds", unit="seconds", judged=True
@@ -108,7 +132,6 @@ FIGURES: tuple[ComparedFigure, ...] = (
     ),
     ComparedFigure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
     ComparedFigure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
-    ComparedFigure(title="slowdown", path="answer.slowdown", unit="ratio", needs="reference"),
 )
 
 UNLIKE: dict[Needs, str] = {
@@ -126,6 +149,46 @@ def figure_changes(reference: Side, candidate: Side, *, judged: bool) -> list[Fi
     effects = _effects([figure for figure, _ in rows], reference, candidate) if judged else {}
     found = dict(zip(effects, holm([effect.p_value for effect in effects.values()]), strict=True))
     return [_judged(row, effects.get(figure.path), found.get(figure.path, False)) for figure, row in rows]
+
+
+def answer_changes(reference: Side, candidate: Side, unjudged: Unjudged | None) -> list[AnswerChange]:
+    """W and the delivered cores of two sides of runs; what neither has is left out."""
+    rows = [_answer_change(name, reference, candidate, unjudged) for name in get_args(AnswerName)]
+    return [row for row in rows if row.reference or row.candidate]
+
+
+def answer_range(name: AnswerName, side: Side) -> Interval | None:
+    """The runs' mean; None where a run lacks it, or jobs of a run do not count: W is then of other jobs."""
+    whole = all(run.summary.jobs.counted == run.facts.workload.jobs for run in side.runs)
+    return interval_of(side.values(f"answer.{name}")) if whole else None
+
+
+def _answer_change(
+    name: AnswerName, reference: Side, candidate: Side, unjudged: Unjudged | None
+) -> AnswerChange:
+    sides = (reference, candidate)
+    before, after = (answer_range(name, side) for side in sides)
+    row = AnswerChange(name=name, reference=before, candidate=after)
+    if before is None or after is None:
+        lacking = (reference if before is None else candidate).label
+        return msgspec.structs.replace(row, reason=f"a job of {lacking} failed or has no reference time")
+    if _unlike("reference", reference, candidate):
+        return msgspec.structs.replace(row, reason=UNLIKE["reference"])
+    row = msgspec.structs.replace(row, change_ratio=after.middle / before.middle - 1.0)
+    if unjudged is None:
+        before_runs, after_runs = (logs(side.values(f"answer.{name}")) for side in sides)
+        effect = effect_of(before_runs, after_runs)
+        word: AnswerVerdict = "higher" if effect.difference > 0 else "lower"
+        return msgspec.structs.replace(
+            row,
+            low_ratio=expm1(effect.low),
+            high_ratio=expm1(effect.high),
+            verdict=word if effect.differs else "equal within the range",
+        )
+    overlap = before.low <= after.high and after.low <= before.high
+    if overlap and unjudged.rule != "validity":
+        return msgspec.structs.replace(row, verdict="equal within the range")
+    return row
 
 
 def _row(figure: ComparedFigure, reference: Side, candidate: Side) -> FigureChange:

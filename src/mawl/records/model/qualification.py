@@ -21,7 +21,7 @@ QUALIFICATION_FORMAT_VERSION = "3.0"
 1.2: energy (``answer.figures.joules_per_job``, ``energy_scope``); 1.3: runs of state ``left out``;
 2.0: the slowdown is by reference times, with parts, and there are no runs alone but the calibration;
 3.0: limits by what they cost; a calibration of the mix, ``asked.anyway``, outcome ``busy``; the search is in
-the phase ``runs``."""
+the phase ``runs``; the range of the delivered cores, and ``answer.outside``."""
 
 PhaseName = Literal["doctor", "probe", "calibration", "choice", "inputs", "runs"]
 PHASES: tuple[PhaseName, ...] = (
@@ -192,8 +192,9 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     limited (both are judged by the guideline), or a run that asked for no more (``demand``; not judged).
     ``calibration_others_cpu_ratio`` and ``measured_others_cpu_ratio`` are the shares of all processor time
     that other work used in the calibration, and in the busiest of the measured runs.  ``delivered_cores``
-    are reference seconds over elapsed seconds.  ``joules_per_job`` is the median of the measured runs, of
-    what ``energy_scope`` names (docs/design/energy.md).
+    are reference seconds over elapsed seconds, with the 95 % interval of the runs' mean.
+    ``joules_per_job`` is the median of the measured runs, of what ``energy_scope`` names
+    (docs/design/energy.md).
     """
 
     slowdown: float | None = None
@@ -202,6 +203,8 @@ class QualificationFigures(msgspec.Struct, frozen=True, kw_only=True):
     answer_bound: float
     parts: Parts | None = None
     delivered_cores: float | None = None
+    delivered_cores_low: float | None = None
+    delivered_cores_high: float | None = None
     device_bytes_per_second_per_core: float | None = None
     device_basis: Literal["probe", "run", "demand"] | None = None
     guideline_bytes_per_second_per_core: float
@@ -332,6 +335,7 @@ class AnswerRule(msgspec.Struct, frozen=True, kw_only=True):
 class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """The answer, from the sentence for everybody to what to do next.
 
+    ``outside`` is what sets it apart from answers that it may be ranked with (docs/design/answer.md).
     ``missing`` has the reason of every figure that is null, by its path.  Only an answer for several nodes
     has ``nodes``; then ``sessions`` and what ``fits`` are those of each.
     """
@@ -340,6 +344,7 @@ class QualificationAnswer(msgspec.Struct, frozen=True, kw_only=True):
     carried: AnswerPart
     preliminary: bool
     reference: Reference | None = None
+    outside: list[str] = []
     sessions: int
     figures: QualificationFigures
     limit: AnswerLimit | None = None

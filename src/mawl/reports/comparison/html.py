@@ -18,9 +18,11 @@ from mawl.reports.comparison.charts import effect_charts, matrix_charts, pair_ch
 from mawl.reports.comparison.over_time import charts_over_time, lines_over_time
 from mawl.reports.comparison.papers import paper_tables
 from mawl.reports.comparison.sentences import (
+    ANSWERS,
     Headline,
     Sign,
     against,
+    answers,
     capital,
     changed_on_purpose,
     checks,
@@ -201,9 +203,14 @@ def cards(comparison: Comparison) -> list[Card]:
     if "differs" not in texts:
         lines = [f"{capital(limits)}."] if limits else []
         differs = Card("What limits the runs?", capital(texts["limit"]), "", [*lines, *said[1:]])
+    answer = carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons)
+    if words := dict(answers(comparison)):
+        (name, slowdown), *others = words.items()
+        delivered = "".join(f"; {other} {said}" for other, said in others)
+        answer = answer._replace(figure=capital(name), measures=f"{slowdown}{delivered}")
     return [
+        answer,
         *found,
-        carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons),
         differs,
         _card_believed(comparison),
     ]
@@ -334,7 +341,7 @@ def _card_believed(comparison: Comparison) -> Card:
 
 def _doubts(comparison: Comparison) -> list[Markup]:
     """Who the sides are, what the cards say, doubts, failed checks, and the facts that differ."""
-    shown = ("reference", "candidate", "basis", "differs", "limit", "links")
+    shown = (*ANSWERS.values(), "reference", "candidate", "basis", "differs", "limit", "links")
     lines = dict(head(comparison))
     facts = [(name, lines[name]) for name in shown if name in lines]
     found = [fill("facts.html", facts=[*facts, *why_lines(comparison.reasons, comparison.runs)])]

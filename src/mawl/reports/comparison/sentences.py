@@ -15,10 +15,11 @@ from mawl.base.units import counted_noun, format_change, format_percent
 from mawl.figures.comparison.comparability import ARM_SETTING, CAP, OPTION
 from mawl.figures.comparison.compare import ComparedPair, Comparison, SideFacts
 from mawl.figures.comparison.programs import ComparedPrograms, ProgramChange, Statement
+from mawl.figures.comparison.rows import AnswerChange
 from mawl.figures.comparison.sides import About, Reason, merge_reasons
 from mawl.figures.comparison.waits import LEAST_SHARE_RATIO
 from mawl.figures.statistics import FEWEST_RUNS
-from mawl.reports.comparison.tables import changed_caps, interval, verdict_words
+from mawl.reports.comparison.tables import changed_caps, interval, ranged, verdict_words
 
 
 def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
@@ -269,6 +270,7 @@ def report_of(run: str) -> str:
 Line = tuple[str, str]
 """A short name and a sentence."""
 
+ANSWERS = {"slowdown": "slowdown", "delivered_cores": "cores"}
 HEADLINE = frozenset({"finding", "next", "publish"})
 """Names of the lines that a page shows in other places, as its title and below the cards."""
 
@@ -278,9 +280,11 @@ MOST_CHANGED = 4
 
 
 def head(comparison: Comparison) -> list[Line]:
-    """The lines at the top: the finding, what it rests on, who, what differs, what is doubtful, what next."""
+    """The lines at the top: W and delivered cores, the finding and what it rests on, who, what differs, what
+    is doubtful, what next."""
     found = finding(comparison)
     lines = [
+        *answers(comparison),
         ("finding", found.sentence),
         ("basis", _basis(comparison)),
         ("reference", _side(comparison.reference)),
@@ -298,6 +302,22 @@ def head(comparison: Comparison) -> list[Line]:
         lines.append(("links", comparison.links.sentence))
     lines += [(obstacle.severity, obstacle.sentence) for obstacle in comparison.obstacles]
     return [*lines, *next_lines(found)]
+
+
+def answers(comparison: Comparison) -> list[Line]:
+    """W and the delivered cores of both sides, which come first."""
+    return [(ANSWERS[one.name], _answer_words(one)) for one in comparison.answer]
+
+
+def _answer_words(one: AnswerChange) -> str:
+    """``1.21 (1.18 to 1.24) -> 2.02 (1.95 to 2.10): higher (+67 %, 95 % interval +61 % to +73 %)``."""
+    sides = " -> ".join(map(ranged, (one.reference, one.candidate)))
+    sides = f"delivered {sides}" if one.name == "delivered_cores" else sides
+    if one.reason is not None or one.change_ratio is None:
+        return f"{sides}: not compared, {one.reason}"
+    ends = interval(one.low_ratio, one.high_ratio)
+    sure = f", 95 % interval {ends}" if " to " in ends else ""
+    return f"{sides}: {one.verdict} ({format_change(one.change_ratio)}{sure})"
 
 
 def next_lines(found: Headline) -> list[Line]:

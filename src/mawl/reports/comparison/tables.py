@@ -19,6 +19,7 @@ from mawl.base.units import (
 from mawl.figures.comparison.comparability import LIMITS, Difference
 from mawl.figures.comparison.compare import Comparison, Matrix, MatrixRow
 from mawl.figures.comparison.waits import PLACES, PlaceChange
+from mawl.figures.statistics import Interval
 from mawl.importers.formats.text import one_line
 from mawl.records.definitions import Unit
 from mawl.records.model.published import PaperRange
@@ -53,6 +54,11 @@ def interval(low: float | None, high: float | None) -> str:
     if low is None or high is None:
         return ABSENT
     return between(format_change(low), format_change(high))
+
+
+def ranged(some: Interval | None) -> str:
+    """A ratio with its range: ``1.21 (1.18 to 1.24)``."""
+    return ABSENT if some is None else f"{format_ratio(some.middle)} ({some.words()})"
 
 
 def between(low: str, high: str) -> str:
@@ -318,9 +324,20 @@ def matrix_tables(matrix: Matrix) -> list[ComparisonTable]:
         ComparisonTable(
             name="systems",
             title="sides",
-            head=("side", "runs", "nodes", "sessions", "cores", "fabric", "limit"),
+            head=(
+                "side",
+                "slowdown",
+                "delivered cores",
+                "runs",
+                "nodes",
+                "sessions",
+                "cores",
+                "fabric",
+                "limit",
+            ),
             rows=[_system(row) for row in matrix.rows],
-            note="limit: what limited most runs of the side; cores: physical ones unless marked vCPU",
+            note="slowdown and delivered cores compare only at one scale and with the same reference times; "
+            "limit: what limited most runs of the side; cores: physical ones unless marked vCPU",
         ),
         ComparisonTable(
             name="throughput",
@@ -346,6 +363,8 @@ def _system(row: MatrixRow) -> tuple[str, ...]:
     basis = {"vCPU": " vCPU", "physical core": ""}.get(row.core_basis or "", " ?")
     return (
         one_line(row.label),
+        ranged(row.slowdown),
+        ranged(row.delivered_cores),
         str(row.runs),
         str(row.nodes),
         figure(row.sessions, format_count),

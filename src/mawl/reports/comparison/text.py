@@ -158,9 +158,10 @@ def sentence_lines(text: str, width: int, indent: str = "") -> list[str]:
 
 def render_markdown(comparison: Comparison) -> str:
     """The finding, the other lines as a list, the tables."""
-    (_, found), *others = head(comparison)
+    others = [line for line in head(comparison) if line[0] != "finding"]
     listed = [f"- **{name}**: {escaped(sentence)}" for name, sentence in others]
-    parts = [f"# {escaped(found)}", "\n".join(listed), *map(section, tables(comparison))]
+    title = escaped(finding(comparison).sentence)
+    parts = [f"# {title}", "\n".join(listed), *map(section, tables(comparison))]
     facts = unlike(comparison)
     if facts:
         parts.append("\n".join(["## Other facts that differ", "", *(f"- {escaped(fact)}" for fact in facts)]))
