@@ -20,7 +20,7 @@ from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import format_percent, format_ratio
 from mawl.figures.caps import cap_of
-from mawl.figures.io import foreign_at
+from mawl.figures.others import waiting_for_foreign_bytes, waiting_for_others
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.waits import PARTS, is_unseen
 from mawl.figures.window_states import Moment
@@ -35,6 +35,7 @@ from mawl.records.spec.program_options import ROLES, Role
 
 LEAST_COST_RATIO = value_of("limit.least_cost_ratio")
 BOTH_RATIO = value_of("limit.both_ratio")
+BOTH_QUEUE_RATIO = value_of("limit.both_queue_ratio")
 USED_RATIO = value_of("limit.used_ratio")
 FOLLOWED_RATIO = value_of("limit.followed_ratio")
 LEAST_WAITING = value_of("limit.least_waiting_jobs")
@@ -102,7 +103,9 @@ def shares_by_place(
     memory = _mean_part(reading, "other", lambda one: memory_part(one, reading, "other"))
     found["memory", ()]["other"] += shares["other"] * memory
     found["other", ()]["other"] += shares["other"] * (1.0 - memory)
-    found["cpu", ()]["queue"] += ends.queue * shares["run_queue"]
+    queue, others = ends.queue * shares["run_queue"], part_of_others(reading)[0] or 0.0
+    found["cpu", ()]["queue"] += queue * (1.0 - others)
+    found["others", ()]["queue"] += queue * others
     found["cpu", ()]["speed"] += max(shares["on_cpu"] - 1.0 / slowdown, 0.0) if slowdown else 0.0
     at_cap, roles = at_caps(reading)
     if at_cap:
@@ -111,6 +114,20 @@ def shares_by_place(
         storage = {place: sum(own.values()) for place, own in found.items() if place[0] == "storage"}
         found[max(storage, key=lambda place: storage[place], default=("storage", ()))][""] += ends.unseen
     return found
+
+
+def part_of_others(reading: RunView) -> tuple[float | None, str | None]:
+    """The part of the time in the run queue that other programs cost; None with the reason."""
+    waiting, why = waiting_for_others(reading)
+    known = [
+        (lost * one.seconds, one.jobs_in_run_queue * one.seconds)
+        for lost, one in zip(waiting, reading.moments, strict=True)
+        if lost is not None and one.jobs_in_run_queue is not None
+    ]
+    if why is not None or not known:
+        return None, why or "the samples do not say who used the processors"
+    whole = sum(queued for _, queued in known)
+    return (sum(lost for lost, _ in known) / whole if whole else 0.0), None
 
 
 def _parts_of_role(reading: RunView, role: Role) -> dict[CostResource, float]:
@@ -124,8 +141,7 @@ def _parts_of_role(reading: RunView, role: Role) -> dict[CostResource, float]:
 
     beyond = _mean_part(reading, role, network, otherwise=float(elsewhere))
     storage = max(1.0 - memory - beyond, 0.0)
-    foreign = foreign_at(reading, role) if foreign_bytes_at(reading, role) else None
-    others = storage * ((foreign.ratio or 0.0) if foreign is not None else 0.0)
+    others = storage * (waiting_for_foreign_bytes(reading, role) or 0.0)
     return {"memory": memory, "network": beyond, "others": others, "storage": storage - others}
 
 
@@ -183,13 +199,22 @@ def reasons_of_cost(reading: RunView, cost: Cost) -> dict[str, str]:
 
 
 def named(costs: Sequence[Cost]) -> list[Cost]:
-    """The costs that limit: the largest, and the second where it costs at least half as much.
+    """The costs that limit: the largest, and the second where it costs a good part of that, too.
 
     None of them where all that they cost is less than a fifth of the jobs' time.
     """
     able = [cost for cost in costs if cost.resource != "other"]
-    found = [cost for cost in able[:2] if cost.share_ratio >= BOTH_RATIO * able[0].share_ratio]
+    found = able[:1] + [one for one in able[1:2] if one.share_ratio >= _both(able) * able[0].share_ratio]
     return found if sum(cost.share_ratio for cost in found) >= LEAST_LOSS_RATIO else []
+
+
+def _both(costs: Sequence[Cost]) -> float:
+    """The part of the first cost from which a second is named.
+
+    More processors can end a queue; a faster device still takes its time.
+    """
+    behind_storage = (costs[0].resource, costs[1].resource) == ("storage", "cpu")
+    return BOTH_QUEUE_RATIO if behind_storage else BOTH_RATIO
 
 
 def pooled(runs: Sequence[tuple[Sequence[Cost], float]]) -> list[Cost]:

@@ -17,6 +17,7 @@ from mawl.advice.limit.costs import (
     costs_of,
     devices_of,
     named,
+    part_of_others,
     reasons_of_cost,
     shares_by_place,
     time_shares,
@@ -33,6 +34,7 @@ from mawl.advice.limit.resources import (
     unlimited_lines,
 )
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidence, share_of_time
+from mawl.advice.validity.host import competition
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.missing import Missing
 from mawl.figures.slowdown import job_sums
@@ -54,7 +56,7 @@ LEAST_SEEN_RATIO = value_of("answer.least_covered_ratio")
 """That nothing limited a run is said only where this share of its active time is known."""
 
 IMPORTED: tuple[Resource, ...] = ("storage", "cpu")
-NO_SECOND = "no second cause cost the jobs half as much as the first"
+NO_SECOND = "no second cause cost the jobs enough beside the first"
 
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
@@ -124,6 +126,9 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         reasons = reasons_of_cost(reading, cost)
         missing |= {f"limit.costs.{number}.{name}": reason for name, reason in reasons.items()}
     losses = _losses(by_place, ends[2].unseen, missing)
+    if (why := part_of_others(reading)[1]) is not None:
+        losses = replace(losses, others=None)
+        missing["limit.losses.others"] = why
     if losses.storage is None:
         missing["limit.second"] = missing["limit.losses.storage"]
     return Limit(
@@ -320,6 +325,9 @@ def _evidence(limiting: Sequence[Cost], losses: Losses, reading: RunView) -> lis
         chosen = [max(RULES, key=lambda rule: getattr(losses, rule.resource) or 0.0)]
     found = [line for rule in chosen for line in rule.evidence(reading)]
     found = [*_unseen_lines(reading), *found, *capped_lines(reading)]
+    if "others" in resources:
+        said = [RuleEvidence(kind="evidence", sentence=one.sentence) for one in competition(reading)]
+        found = [*said, *found]
     if not limiting:
         found = [*unlimited_lines(reading), *found]
     lines = {line.sentence: line.kind for line in found}

@@ -38,9 +38,14 @@ COMPETITION_CURE = "end other programs, and run on a machine that does nothing e
 
 def _check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
     """Processor time and device bytes of other programs during the run, and load just before it."""
-    found = [*_foreign_processor_time(reading), *_foreign_device_bytes(reading), *_load_before(reading)]
+    found = [*competition(reading), *_load_before(reading)]
     reason = None if found else _why_competition_unknown(reading)
     return [Unmeasured(rule=COMPETITION.name, severity="preliminary", reason=reason)] if reason else found
+
+
+def competition(reading: RunView) -> list[Finding]:
+    """What other programs used during the run, where it was much."""
+    return [*_foreign_processor_time(reading), *_foreign_device_bytes(reading)]
 
 
 def _why_competition_unknown(reading: RunView) -> str | None:

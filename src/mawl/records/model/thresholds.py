@@ -41,6 +41,13 @@ LIMIT: tuple[Threshold, ...] = (
         "Causes that cost less than this share of the jobs' time are not listed.",
     ),
     threshold(
+        "limit.both_queue_ratio",
+        0.3,
+        "ratio",
+        "The same where the first is storage and the second processors, of which more can end a queue.",
+        "docs/design/verdict.md, Is the larger cost the better one to relieve?",
+    ),
+    threshold(
         "limit.both_ratio",
         0.5,
         "ratio",
