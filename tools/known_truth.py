@@ -40,7 +40,7 @@ class KnownBed(msgspec.Struct, frozen=True, kw_only=True):
     delays: dict[Role, int] = {}
     processors: int = 1
     sessions: int = 1
-    minutes: int
+    minutes: int = 3
     scale: float | None = None
     series: bool = False
 

@@ -54,25 +54,23 @@ RUNS = 2
 MOST_NOT_KNOWN = 1
 MACHINE_PROCESSORS = 2
 
+WRITES = ("write",)
 BEDS: dict[str, KnownBed] = {
     "ample storage": KnownBed(processors=2, sessions=3, minutes=4, series=True),
-    "data reads capped at 40 MB/s": KnownBed(caps={"data": 40_000_000}, directions=("read",), minutes=4),
-    "work writes capped at 25 MB/s": KnownBed(
-        caps={"work": 25_000_000}, directions=("write",), minutes=3, scale=SMOKE
-    ),
+    "data reads at 40 MB a second": KnownBed(caps={"data": 40_000_000}, directions=("read",), minutes=4),
+    "work writes at 25 MB a second": KnownBed(caps={"work": 25_000_000}, directions=WRITES, scale=SMOKE),
     "8 ms more for each request of util": KnownBed(delays={"util": 8}, minutes=4),
-    "one core": KnownBed(sessions=3, minutes=3, scale=SMOKE, series=True),
-    "one core, and work writes capped at 60 MB/s": KnownBed(
-        caps={"work": 60_000_000}, directions=("write",), sessions=3, minutes=3, scale=SMOKE
+    "one core": KnownBed(sessions=3, scale=SMOKE, series=True),
+    "one core, work writes at 60 MB a second": KnownBed(
+        caps={"work": 60_000_000}, directions=WRITES, sessions=3, scale=SMOKE
     ),
 }
-
 SYSTEMS: dict[str, KnownBed] = {
-    "A-ample": KnownBed(processors=2, sessions=2, minutes=3, scale=SMOKE),
+    "A-ample": KnownBed(processors=2, sessions=2, scale=SMOKE),
     "B-slower-storage": KnownBed(
-        caps={"work": 60_000_000}, directions=("write",), processors=2, sessions=2, minutes=3, scale=SMOKE
+        caps={"work": 60_000_000}, directions=WRITES, processors=2, sessions=2, scale=SMOKE
     ),
-    "C-one-core": KnownBed(processors=1, sessions=2, minutes=3, scale=SMOKE),
+    "C-one-core": KnownBed(processors=1, sessions=2, scale=SMOKE),
 }
 
 
@@ -231,7 +229,7 @@ def row_of(*runs: tuple[int, str | None, float], **changes: Any) -> JudgedBed:
         commit="0123456789abcdef",
         machine="2 cores of a CPU",
         name="one core",
-        bed=KnownBed(sessions=2, minutes=3),
+        bed=KnownBed(sessions=2),
         scale=SMOKE,
         bound=2.0,
         answer="not carried",
@@ -253,7 +251,7 @@ def run_of(sessions: int, relieved: str | None, w: float) -> TruthRun:
 
 RIGHT = ((1, None, 1.1), (2, None, 2.5), (2, "storage", 2.4), (2, "cpu", 1.3))
 TWO = ((2, "storage", 1.6), (2, "cpu", 1.3))
-SLOW = KnownBed(sessions=2, minutes=3, caps={"work": 25_000_000})
+SLOW = KnownBed(sessions=2, caps={"work": 25_000_000})
 DATA = [Cost(resource="storage", roles=["data"], share_ratio=0.6)]
 
 
