@@ -24,7 +24,7 @@ import pytest
 
 from mawl.base.units import format_instant
 from mawl.plan.spec import SCALES
-from mawl.records.model.qualification import Fits, Qualification
+from mawl.records.model.qualification import Fits
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store.campaign import read_qualification
 from tests import needs
@@ -125,13 +125,6 @@ def run_once(bed: Bed, known: KnownBed, scale: float, relieved: str | None = Non
     )
 
 
-def limit_said(bed: Bed, folder: Path, record: Qualification) -> Any:
-    """The limit of the middle measured run."""
-    runs = sorted(record.runs_for("measured"), key=lambda run: run.seconds or 0.0)
-    middle = folder / runs[len(runs) // 2].folder
-    return json.loads(mawl(bed, 1, "report", str(middle), "--format", "json"))["limit"]
-
-
 def qualified(bed: Bed, name: str, known: KnownBed) -> JudgedBed:
     """What ``mawl qualify`` says of a bed, without the runs of the truth; its folder has the bed's name."""
     made(bed, known)
@@ -145,7 +138,8 @@ def qualified(bed: Bed, name: str, known: KnownBed) -> JudgedBed:
     answer, choice = record.answer, record.choice
     assert answer is not None, record.reason
     assert choice is not None, record.reason
-    limit = limit_said(bed, folder, record)
+    limit = answer.limit
+    assert limit is not None, answer.sentence
     return JudgedBed(
         measured_at=format_instant(time.time()),
         commit=command("git", "rev-parse", "HEAD").strip(),
@@ -158,9 +152,9 @@ def qualified(bed: Bed, name: str, known: KnownBed) -> JudgedBed:
         sentence=answer.sentence,
         slowdown=answer.carried.slowdown,
         fits=answer.fits,
-        limit=limit["verdict"],
-        second=limit["second"],
-        costs=msgspec.convert(limit["costs"], list[Cost]),
+        limit=limit.verdict,
+        second=limit.second,
+        costs=msgspec.convert(limit.costs, list[Cost], from_attributes=True),
         runs=[],
     )
 
