@@ -209,6 +209,7 @@ def test_systems_are_ranked_in_the_order_of_their_jobs_per_hour(bed: Bed) -> Non
     rows = [qualified(bed, name, known) for name, known in SYSTEMS.items()]
     ranking = json.loads(mawl(bed, 1, "rank", *SYSTEMS, "--format", "json"))
     place = {system["name"]: system["place"] for system in ranking["systems"]}
+    assert None not in place.values(), ranking
     rows = [msgspec.structs.replace(row, place=place[row.name]) for row in rows]
     for row in RUNS * rows:
         made(bed, row.bed)
