@@ -76,7 +76,6 @@ class JudgedBed(msgspec.Struct, frozen=True, kw_only=True):
     scale: float
     bound: float
     answer: AnswerWord
-    sentence: str
     slowdown: float | None
     fits: Fits
     limit: str
@@ -148,9 +147,15 @@ def _cost_faults(row: JudgedBed) -> list[str]:
             found.append(f"{name} is named, and gains {format_percent(gain)}")
         if name not in (row.limit, row.second) and gain > max(HELPS_LESS * gained, 0.0):
             found.append(f"{name} is not named, and gains {format_percent(gain)}")
-    slow = {*row.bed.caps, *row.bed.delays}
-    named = {role for cost in row.costs if cost.resource in (row.limit, row.second) for role in cost.roles}
-    return [*found, *(["the slowed role is not named"] if slow and not named & slow else [])]
+    named = [cost for cost in row.costs if cost.resource in (row.limit, row.second)]
+    slow = {**dict.fromkeys(row.bed.caps, "bandwidth"), **dict.fromkeys(row.bed.delays, "latency")}
+    for role, kind in slow.items():
+        kinds = [cost.kind for cost in named if role in cost.roles]
+        if not kinds:
+            found.append(f"{role} is not named")
+        elif kinds[0] not in (kind, None):
+            found.append(f"{role} is named for its {kinds[0]}")
+    return found
 
 
 def rank_faults(rows: Sequence[JudgedBed]) -> list[str]:
@@ -193,7 +198,8 @@ def page(rows: Sequence[JudgedBed]) -> str:
         f"- The relief of the largest cost is the largest, and at least {format_percent(HELPS)}.",
         "- A second cost is named where its relief is more than half as large, and only where it is at least "
         f"{format_percent(HELPS)}.",
-        "- The slowed role is among those that are named.",
+        "- The slowed role is among those that are named, and not for latency where it has a cap, nor for "
+        "bandwidth where it has a delay.",
         "",
         *(["No bed was judged since the limit is by cost."] if not beds else []),
         f"Right: {right} of {len(beds)}.",

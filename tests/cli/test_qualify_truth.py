@@ -102,7 +102,6 @@ def reliefs(known: KnownBed) -> dict[str, KnownBed]:
 
 
 def mawl(bed: Bed, processors: int, *words: str, statuses: Sequence[int] = (0,)) -> str:
-    """What a command says on so many processors."""
     chosen = sorted(os.sched_getaffinity(0))[:processors]
     return said(bed, *words, confine=lambda: os.sched_setaffinity(0, chosen), statuses=statuses)
 
@@ -151,7 +150,6 @@ def qualified(bed: Bed, name: str, known: KnownBed) -> JudgedBed:
         scale=choice.scale,
         bound=answer.figures.answer_bound,
         answer=answer.carried.answer,
-        sentence=answer.sentence,
         slowdown=answer.carried.slowdown,
         fits=answer.fits,
         limit=limit.verdict,
@@ -180,7 +178,7 @@ def measure_truth(bed: Bed, row: JudgedBed) -> None:
 def noted(row: JudgedBed) -> None:
     """A row as a line of the test's output, and of the file for the page."""
     line = msgspec.json.encode(row).decode()
-    sys.stdout.write(f"{row.name}: {row.sentence} {line}\n")
+    sys.stdout.write(f"{line}\n")
     if named := os.environ.get("MAWL_TEST_TRUTH"):
         with Path(named).open("a") as file:
             file.write(f"{line}\n")
@@ -231,7 +229,6 @@ def row_of(*runs: tuple[int, str | None, float], **changes: Any) -> JudgedBed:
         scale=SMOKE,
         bound=2.0,
         answer="not carried",
-        sentence="NO",
         slowdown=2.5,
         fits=Fits(sessions=1, low=1, high=2),
         limit="cpu",
@@ -249,9 +246,9 @@ def run_of(sessions: int, relieved: str | None, w: float) -> TruthRun:
 
 RIGHT = ((1, None, 1.1), (2, None, 2.5), (2, "storage", 2.4), (2, "cpu", 1.3))
 TWO = ((2, "storage", 1.6), (2, "cpu", 1.3))
-UNNAMED = "the slowed role is not named"
 SLOW = KnownBed(sessions=2, caps={"work": 25_000_000})
-DATA = [Cost(resource="storage", roles=["data"], share_ratio=0.6)]
+DATA = [Cost(resource="cpu", roles=["data"], share_ratio=0.6)]
+WORK = [Cost(resource="cpu", roles=["work"], kind="latency", share_ratio=0.6)]
 
 
 @pytest.mark.parametrize(
@@ -267,7 +264,8 @@ DATA = [Cost(resource="storage", roles=["data"], share_ratio=0.6)]
         (row_of(second="storage"), ["storage is named, and gains 4.0 %"]),
         (row_of(*RIGHT[:2], *TWO), ["storage is not named, and gains 36 %"]),
         (row_of(*RIGHT[:2], *TWO, limit="storage", second="cpu"), ["storage costs most, but cpu gains more"]),
-        (row_of(*RIGHT[:2], (2, "storage", 1.3), bed=SLOW, limit="storage", costs=DATA), [UNNAMED]),
+        (row_of(*RIGHT[:2], TWO[1], bed=SLOW, costs=DATA), ["work is not named"]),
+        (row_of(*RIGHT[:2], TWO[1], bed=SLOW, costs=WORK), ["work is named for its latency"]),
     ],
 )
 def test_what_is_wrong_with_a_row_is_found(row: JudgedBed, found: list[str]) -> None:
