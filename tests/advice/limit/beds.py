@@ -129,12 +129,12 @@ class Bed:
         mawl = (sys.executable, "-m", "mawl")
         command(*mawl, "generate", "drawn.toml", "--data", data, directory=self.directory)
 
-    def write_readers(self, blocks: int, cpu_seconds: float, sessions: int = 4) -> None:
+    def write_readers(self, blocks: int, cpu_seconds: float) -> None:
         """A workload for ``run``: jobs read so many blocks of 1 MiB past the page cache, and then compute."""
         (self.directory / "reader.py").write_text(READER)
         lines, data = ['name = "readers"'], self.volumes["data"].place / "mawl"
         data.mkdir()
-        for name in (f"r{number}" for number in range(sessions)):
+        for name in (f"r{number}" for number in range(8)):
             (data / name).write_bytes(os.urandom(blocks * 2**20))
             words = json.dumps([sys.executable, "{here}/reader.py", f"{{data}}/{name}", str(cpu_seconds)])
             lines += [f"[commands.{name}]", f"command = {words}"]

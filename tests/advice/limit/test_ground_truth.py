@@ -178,12 +178,12 @@ def test_files_that_twice_the_memory_would_keep_are_memory(bed: Bed, draw: rando
 
 @pytest.mark.parametrize(
     ("blocks", "seconds", "first", "second"),
-    [(25, 1.0, "storage", "cpu"), (18, 1.5, "cpu", "storage"), (25, 0.0, "storage", None)],
+    [(12, 0.55, "storage", "cpu"), (9, 0.75, "cpu", "storage"), (12, 0.0, "storage", None)],
 )
 def test_the_larger_cost_helps_more(
     bed: Bed, blocks: int, seconds: float, first: str, second: str | None
 ) -> None:
-    """Four jobs at a time that read blocks of 1 MiB at a cap, and then compute on one core."""
+    """Eight jobs at a time that read blocks of 1 MiB at a cap, and then compute on one core."""
     bed.write_readers(blocks, seconds)
     bed.volumes["data"].cap(READ_CAP_BYTES_PER_SECOND, directions=["read"])
     before = bed.run("--cores", "1")
