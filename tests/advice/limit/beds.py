@@ -24,6 +24,16 @@ AMPLE_BYTES_PER_SECOND = 400 * 10**6
 DIRTY_BYTES = 8 * 2**20
 """More than this may not wait to be written to a device: else a temporary file ends before it is written."""
 
+READER = """
+import mmap, os, sys, time
+file, block = os.open(sys.argv[1], os.O_RDONLY | os.O_DIRECT), mmap.mmap(-1, 1 << 20)
+for number in range(os.fstat(file).st_size >> 20):
+    os.preadv(file, [block], number << 20)
+end = time.process_time() + float(sys.argv[2])
+while time.process_time() < end:
+    pass
+"""
+
 
 def lacking(*programs: str) -> str | None:
     """Why no bed can be made here, or None."""
@@ -118,6 +128,19 @@ class Bed:
         data = str(self.volumes["data"].place / "mawl")
         mawl = (sys.executable, "-m", "mawl")
         command(*mawl, "generate", "drawn.toml", "--data", data, directory=self.directory)
+
+    def write_readers(self, blocks: int, cpu_seconds: float) -> None:
+        """A workload for ``run``: jobs read so many blocks of 1 MiB past the page cache, and then compute."""
+        (self.directory / "reader.py").write_text(READER)
+        lines, data = ['name = "readers"'], self.volumes["data"].place / "mawl"
+        data.mkdir()
+        for name in (f"r{number}" for number in range(8)):
+            (data / name).write_bytes(os.urandom(blocks * 2**20))
+            words = json.dumps([sys.executable, "{here}/reader.py", f"{{data}}/{name}", str(cpu_seconds)])
+            lines += [f"[commands.{name}]", f"command = {words}"]
+            lines += ["[[sessions]]", f'name = "{name}"', f'stages = [["{name}"], ["{name}"]]']
+        os.sync()
+        (self.directory / "drawn.toml").write_text("\n".join(lines))
 
     def run(self, *arguments: str) -> dict[str, Any]:
         """``mawl run`` of that file over the volumes; the judged summary."""

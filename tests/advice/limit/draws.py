@@ -80,15 +80,6 @@ def sessions(scale: float, programs: Sequence[str]) -> str:
     return _file(scale, [f'["{name}"]' for name in programs])
 
 
-def phases(scale: float, program: str, size: float) -> str:
-    """A workload file of phases: ``customer_profile``, a program alone twice, two of it side by side.
-
-    ``size`` is that of ``customer_profile``, as a factor of the scale.
-    """
-    first = f'[{{ program = "customer_profile", size = {size} }}]' + f', ["{program}"]' * 3
-    return _file(scale, [first, f'[{{ program = "{program}", after = ["s1.3.{program}"] }}]'])
-
-
 def _file(scale: float, stages: Sequence[str]) -> str:
     lines = [
         f'[[sessions]]\nname = "s{number}"\nstages = [{of_session}]\n'

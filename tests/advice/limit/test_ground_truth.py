@@ -18,8 +18,6 @@ from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, IMAGE_BYTES, Bed, la
 from tests.advice.limit.draws import (
     COMPUTING,
     generator,
-    phases,
-    reaching,
     scale_for,
     sessions,
     slowed_by_delay,
@@ -28,8 +26,8 @@ from tests.advice.limit.draws import (
 
 pytestmark = [pytest.mark.lab, pytest.mark.measured, needs.marks(needs.TWO_PROCESSORS)]
 
-STORAGE_SCALE = 0.002
 WORK_CAP_BYTES_PER_SECOND = 30_000_000
+READ_CAP_BYTES_PER_SECOND = 20_000_000
 
 HELPS, HELPS_NOT = 0.8, 0.95
 """What relaxing twofold leaves of the elapsed time: at most so much where it is the limit, else at least."""
@@ -89,6 +87,10 @@ def held(bed: Bed, *arguments: str, cores: int = 1) -> dict[str, Any]:
     others = [one["sentence"] for one in summary["validity"]["findings"] if one["rule"] == "competition"]
     sys.stdout.write(f"elapsed {elapsed(summary):.2f} s, {found}, {others}\n")
     return summary
+
+
+def real_time(summary: dict[str, Any]) -> float:
+    return float(summary["time"]["real_time_seconds"])
 
 
 def elapsed(summary: dict[str, Any]) -> float:
@@ -174,18 +176,29 @@ def test_files_that_twice_the_memory_would_keep_are_memory(bed: Bed, draw: rando
     assert elapsed(twice) <= HELPS * elapsed(first)
 
 
-@pytest.mark.long(minutes=3)
-def test_phases_of_two_kinds_are_two_causes(bed: Bed, draw: random.Random) -> None:
-    program = draw.choice(COMPUTING)
-    scale = scale_for(program, 6.0)
-    bed.generate(sessions(scale, [program]))
-    alone = elapsed(held(bed, "--cache", "warm"))
-    # Of waiting for the device, computing alone and beside another none can fill half of the windows.
-    bed.volumes["util"].cap(int(reaching("customer_profile", "util", STORAGE_SCALE) / (1.8 * alone)))
-    bed.generate(phases(scale, program, STORAGE_SCALE / scale))
-    found = held(bed, "--cache", "warm")["limit"]
-    assert {found["verdict"], found["second"]} == {"storage", "cpu"}
-    assert min(found["shares"][name] for name in ("storage", "cpu")) >= 0.1
+@pytest.mark.parametrize(
+    ("blocks", "seconds", "first", "second"),
+    [(12, 0.55, "storage", "cpu"), (9, 0.75, "cpu", "storage"), (12, 0.0, "storage", None)],
+)
+def test_the_larger_cost_helps_more(
+    bed: Bed, blocks: int, seconds: float, first: str, second: str | None
+) -> None:
+    """Eight jobs at a time that read blocks of 1 MiB at a cap, and then compute on one core."""
+    bed.write_readers(blocks, seconds)
+    bed.volumes["data"].cap(READ_CAP_BYTES_PER_SECOND, directions=["read"])
+    before = bed.run("--cores", "1")
+    limit = before["limit"]
+    assert (limit["verdict"], limit["second"]) == (first, second), limit
+    found = {cost["resource"]: cost for cost in limit["costs"]}
+    assert next(iter(found)) == first, limit
+    assert found[first]["kind"] == {"storage": "bandwidth", "cpu": "queue"}[first], limit
+    assert (found["storage"]["roles"], found["storage"]["direction"]) == (["data"], "read"), limit
+    left = {"cpu": real_time(bed.run("--cores", "2")) / real_time(before)}
+    bed.volumes["data"].cap(2 * READ_CAP_BYTES_PER_SECOND, directions=["read"])
+    left["storage"] = real_time(bed.run("--cores", "1")) / real_time(before)
+    better, other = sorted(left, key=lambda name: left[name])
+    assert (better, left[other] < HELPS_NOT) == (first, second is not None), left
+    assert left[better] <= HELPS, left
 
 
 def test_one_light_job_is_limited_by_nothing(tmp_path: Path) -> None:
