@@ -25,7 +25,7 @@ from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import PlannedJob, Reference
 from mawl.records.model.summary.io import Foreign
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from tests.fakes.clustered_run import node_run
 from tests.fakes.measured_run import AT_REFERENCE, IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.stored_run import facts, job, planned
@@ -338,14 +338,14 @@ def test_the_judged_summary_has_every_block_and_a_reason_for_every_null() -> Non
 
 
 def test_words_of_a_cost_and_of_a_slowdown() -> None:
-    cost = Cost(resource="storage", roles=["work"], direction="write", place="/mnt/b", share_ratio=0.2)
+    cost = Cause(resource="storage", roles=["work"], direction="write", place="/mnt/b", share_ratio=0.2)
     assert cost_words(cost) == "work writes on /mnt/b, 20 % of the jobs' time"
     assert cost_words(msgspec.structs.replace(cost, slowdown=0.4, kind="latency")) == (
         "work writes on /mnt/b (latency), 0.40 of it (20 %)"
     )
-    over = Cost(resource="network", roles=["data"], share_ratio=0.5)
+    over = Cause(resource="network", roles=["data"], share_ratio=0.5)
     assert causes_words([over, cost]) == "data over the network"
-    queue = Cost(resource="cpu", kind="queue", share_ratio=0.3, slowdown=1.7)
+    queue = Cause(resource="cpu", kind="queue", share_ratio=0.3, slowdown=1.7)
     assert limit_sentence(True, [over, queue]) == (
         "limit: data over the network, 50 % of the jobs' time, and waiting for processors, 1.70 of it (30 %)"
     )

@@ -15,7 +15,7 @@ from mawl.advice.judge import judged
 from mawl.figures.view import RunView, StoredView
 from mawl.records.model.node import Port
 from mawl.records.model.summary.io import Foreign
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.store import open_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.second_comparison import of
@@ -105,7 +105,7 @@ def test_without_figures_of_the_devices_storage_has_none() -> None:
     assert missing["limit.headroom.storage_ratio"] == "no sample says how long the devices were busy"
 
 
-MEMORY = [Cost(resource="memory", share_ratio=0.1)]
+MEMORY = [Cause(resource="memory", share_ratio=0.1)]
 
 
 def test_memory_is_held_against_the_limit_in_force() -> None:

@@ -20,13 +20,13 @@ from mawl.records.model.qualification import (
     QualifyNode,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import Cost, Parts
+from mawl.records.model.summary.judgement import Cause, Parts
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import NodesSpec
 from tests.fakes.qualifications import choice, qualification
 
 AGAIN = "mawl qualify --data /mnt/a --work /mnt/b --util /mnt/b --minutes"
-WORK = Cost(
+WORK = Cause(
     resource="storage",
     roles=["work"],
     devices=["sdb"],
@@ -36,7 +36,7 @@ WORK = Cost(
     share_ratio=0.25,
     slowdown=0.4,
 )
-QUEUE = Cost(resource="cpu", kind="queue", share_ratio=0.6, slowdown=1.7)
+QUEUE = Cause(resource="cpu", kind="queue", share_ratio=0.6, slowdown=1.7)
 YES = Evidence(
     sessions=20,
     answer_bound=2.0,

@@ -9,7 +9,7 @@ from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.advice.qualification.machine import limit_by
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import Fits, QualificationChange
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 
 HOSTILE = st.sampled_from(
     [
@@ -55,13 +55,13 @@ CHANGES = st.builds(
     reason=st.just("no such forecast was checked"),
 )
 COSTS = st.builds(
-    Cost,
+    Cause,
     resource=st.sampled_from(["cpu", "memory", "others", "other"]),
     kind=st.sampled_from([None, "queue", "speed"]),
     share_ratio=st.floats(0.02, 1.0),
     slowdown=st.none() | st.floats(0.01, 9.0),
 ) | st.builds(
-    Cost,
+    Cause,
     resource=st.sampled_from(["storage", "network"]),
     roles=st.lists(st.sampled_from(["data", "work", "util"]), max_size=3, unique=True),
     devices=st.just(["sda"]),

@@ -8,13 +8,13 @@ import msgspec
 import pytest
 
 from mawl.records.model.node import Direction
-from mawl.records.model.summary.judgement import Answer, Cost, Limit, ReachedCap
+from mawl.records.model.summary.judgement import Answer, Cause, Limit, ReachedCap
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.run_lines import finding, limited_by
 from tests.fakes.answered import QUEUE, WORK
 from tests.fakes.views import partly
 
-MEMORY = Cost(resource="memory", share_ratio=0.5)
+MEMORY = Cause(resource="memory", share_ratio=0.5)
 MUCH = msgspec.structs.replace(WORK, share_ratio=0.7)
 
 
@@ -31,7 +31,7 @@ def summary(word: str = "carried", limit: dict[str, Any] | None = None, **more: 
     return partly(whole | more)
 
 
-def limit(*costs: Cost, named: bool | None = True) -> dict[str, Any]:
+def limit(*costs: Cause, named: bool | None = True) -> dict[str, Any]:
     return {"named": named, "costs": list(costs), "caps_reached": []}
 
 
@@ -65,7 +65,7 @@ def limit(*costs: Cost, named: bool | None = True) -> dict[str, Any]:
             summary(
                 outcome="interrupted",
                 jobs={"total": 71, "finished": 24},
-                limit=limit(Cost(resource="memory", share_ratio=0.5)),
+                limit=limit(Cause(resource="memory", share_ratio=0.5)),
             ),
             "Interrupted: 24 of 71 jobs finished, limited by memory",
         ),

@@ -17,7 +17,7 @@ from mawl.figures.series import RunSamples
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.windows import Windows, gauges, rates
-from mawl.records.model.summary.judgement import Cost, Headroom
+from mawl.records.model.summary.judgement import Cause, Headroom
 from mawl.records.spec.program_options import ROLES, Role
 
 PATH = "limit.headroom"
@@ -26,8 +26,8 @@ PATH = "limit.headroom"
 def headroom_of(
     reading: RunView,
     missing: Missing,
-    limiting: Sequence[Cost] = (),
-    costs: Sequence[Cost] = (),
+    limiting: Sequence[Cause] = (),
+    costs: Sequence[Cause] = (),
 ) -> Headroom:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 

@@ -17,7 +17,7 @@ from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from mawl.records.model.run import NodeFacts, VolumeFacts
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.store.columns import to_table
 from tests.fakes.measured_run import WORKLOAD, Rate, four_jobs, reading_of, sample_rows
 from tests.fakes.stored_run import facts
@@ -243,8 +243,7 @@ def test_a_run_that_no_window_of_the_samples_covers_was_too_short() -> None:
 def test_the_tail_has_no_say() -> None:
     reading = reading_of(CPU)
     assert all(classify(moment, reading) == "cpu" for moment in reading.moments)
-    tail = msgspec.structs.replace(reading.moments[0], active=False)
-    reading.moments.append(tail)
+    reading.moments[-1] = msgspec.structs.replace(reading.moments[-1], active=False)
     assert limit(reading)["told_ratio"] == 1.0
 
 
@@ -283,7 +282,7 @@ def test_losses_are_shares_of_one_whole(
 
 COSTS = st.lists(
     st.builds(
-        Cost,
+        Cause,
         resource=st.sampled_from(["storage", "cpu", "memory", "network", "others", "other"]),
         share_ratio=st.floats(0.0, 0.5),
     ),
@@ -292,7 +291,7 @@ COSTS = st.lists(
 
 
 @given(COSTS)
-def test_what_is_named_costs_a_fifth_and_no_more_is_left_out(costs: list[Cost]) -> None:
+def test_what_is_named_costs_a_fifth_and_no_more_is_left_out(costs: list[Cause]) -> None:
     found = named(costs)
     able = [cost for cost in costs if cost.resource != "other"]
     assert found == able[: len(found)] and len(found) <= 2
@@ -304,7 +303,7 @@ def test_what_is_named_costs_a_fifth_and_no_more_is_left_out(costs: list[Cost]) 
 
 
 def test_runs_are_pooled_by_their_time_and_a_direction_that_they_do_not_share_goes() -> None:
-    one = Cost(resource="storage", devices=["sdb"], direction="read", share_ratio=0.6, slowdown=1.2)
+    one = Cause(resource="storage", devices=["sdb"], direction="read", share_ratio=0.6, slowdown=1.2)
     other = msgspec.structs.replace(one, direction="write", share_ratio=0.2, slowdown=0.2)
     (found,) = pooled([([one], 300.0), ([other], 100.0)])
     assert (found.share_ratio, found.slowdown) == pytest.approx((0.5, 0.95))

@@ -24,7 +24,7 @@ from mawl.advice.qualification.machine import (
 from mawl.records.model.node import Inventory
 from mawl.records.model.run import NodeFacts, VolumeFacts
 from mawl.records.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Role
 from tests.fakes.answered import WORK
@@ -209,7 +209,7 @@ def test_nodes_of_one_machine_have_one_row_with_its_device() -> None:
     assert row.devices == ["vda"]
 
 
-def run_with(costs: list[Cost] | None, seconds: float = 100.0, writes: int = 10) -> Judged:
+def run_with(costs: list[Cause] | None, seconds: float = 100.0, writes: int = 10) -> Judged:
     latency = {"mean": 0.01}
     block = {
         "reads": 10,
@@ -225,12 +225,12 @@ def run_with(costs: list[Cost] | None, seconds: float = 100.0, writes: int = 10)
 
 
 def test_the_limit_is_what_cost_all_runs_together_most_and_not_what_most_runs_name() -> None:
-    queue = Cost(resource="cpu", kind="queue", share_ratio=0.3, slowdown=0.6)
+    queue = Cause(resource="cpu", kind="queue", share_ratio=0.3, slowdown=0.6)
     some = msgspec.structs.replace(WORK, share_ratio=0.29)
     much = msgspec.structs.replace(WORK, share_ratio=0.8)
     runs = [run_with([queue, some]), run_with([queue, some]), run_with([much])]
     found = limit_of_runs(runs, 2.5, 2.0)
-    assert found is not None and (found.verdict, found.second, found.named) == ("storage", None, True)
+    assert found is not None and (found.verdict, found.second, found.named) == ("storage", "cpu", True)
     assert [cost.share_ratio for cost in found.costs] == pytest.approx([0.46, 0.2])
     assert (found.costs[0].place, found.costs[0].direction) == ("/mnt/b", "write")
     within = limit_of_runs(runs, 1.5, 2.0)

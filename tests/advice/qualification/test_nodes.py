@@ -14,7 +14,7 @@ from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause, CauseResource
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
 from tests.fakes.clustered_run import on_nodes
 from tests.fakes.drawn_evidence import EVIDENCE
@@ -53,8 +53,10 @@ def test_one_node_that_takes_as_long_as_all_is_the_limit_itself() -> None:
 
 
 @pytest.mark.parametrize("resource", ["storage", "network"])
-def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_storage(resource: str) -> None:
-    answer, nodes = of(no(limit=limit_by([Cost(resource=resource, share_ratio=0.8)], is_named=True)))
+def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_storage(
+    resource: CauseResource,
+) -> None:
+    answer, nodes = of(no(limit=limit_by([Cause(resource=resource, share_ratio=0.8)], is_named=True)))
     assert nodes.limit == "shared storage" and nodes.one.answer == "carried"
     assert "The shared storage or its network limits, not the nodes." in answer.sentence
     assert answer.sentence.startswith(
@@ -71,7 +73,7 @@ def test_one_node_that_does_not_carry_either_is_said_where_all_wait_for_shared_s
 
 
 def test_all_nodes_that_wait_for_processors_are_limited_by_neither() -> None:
-    answer, nodes = of(no(limit=limit_by([Cost(resource="cpu", share_ratio=0.9)], is_named=True)))
+    answer, nodes = of(no(limit=limit_by([Cause(resource="cpu", share_ratio=0.9)], is_named=True)))
     assert nodes.limit == "neither" and "shared storage" not in answer.sentence
     assert "what limits them is cpu" in nodes.reason
 

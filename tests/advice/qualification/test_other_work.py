@@ -45,7 +45,7 @@ def test_busy_processors_only_spoil_a_no_that_they_may_have_made(
     assert answer.carried.answer == word
     assert {rule.name: rule.met for rule in answer.rules}["no other load"] is False
     if word == "not known":
-        assert "fio, make" in answer.next_step and answer.next_step.endswith(evidence.again)
+        assert "fio; make" in answer.next_step and answer.next_step.endswith(evidence.again)
 
 
 @pytest.mark.parametrize(

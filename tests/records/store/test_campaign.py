@@ -26,7 +26,7 @@ from mawl.records.model.qualification import (
     QualificationFigures,
 )
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.spec.campaign import ArmSetting
 from mawl.records.store.campaign import (
     QUALIFICATION_LOCK,
@@ -198,7 +198,7 @@ def test_a_record_is_read_as_it_was_written(tmp_path: Path) -> None:
     answer = QualificationAnswer(
         sentence="YES",
         carried=AnswerPart(answer="carried", sentence="all"),
-        limit=AnswerLimit(verdict="cpu", named=True, costs=[Cost(resource="cpu", share_ratio=0.4)]),
+        limit=AnswerLimit(verdict="cpu", named=True, costs=[Cause(resource="cpu", share_ratio=0.4)]),
         reference=Reference(version=1),
         preliminary=True,
         sessions=8,

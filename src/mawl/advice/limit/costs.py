@@ -28,7 +28,7 @@ from mawl.importers.formats.text import one_line
 from mawl.records.model.node import Direction
 from mawl.records.model.qualification import AnswerLimit
 from mawl.records.model.run import RunFacts
-from mawl.records.model.summary.judgement import Cost, CostResource, Limit
+from mawl.records.model.summary.judgement import Cause, CauseResource, Limit
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import count_of, value_of
 from mawl.records.spec.program_options import ROLES, Role
@@ -43,7 +43,7 @@ FEWEST_WINDOWS = count_of("limit.plateau.fewest_windows")
 
 Kind = Literal["bandwidth", "latency"]
 
-Place = tuple[CostResource, tuple[str, ...]]
+Place = tuple[CauseResource, tuple[str, ...]]
 """A resource, and the devices of the roles that jobs waited for."""
 
 SharesByPlace = Mapping[Place, Mapping[str, float]]
@@ -130,7 +130,7 @@ def part_of_others(reading: RunView) -> tuple[float | None, str | None]:
     return (sum(lost for lost, _ in known) / whole if whole else 0.0), None
 
 
-def _parts_of_role(reading: RunView, role: Role) -> dict[CostResource, float]:
+def _parts_of_role(reading: RunView, role: Role) -> dict[CauseResource, float]:
     """How the time blocked in a role divides: others by bytes, memory and network by windows."""
     memory = _mean_part(reading, role, lambda one: memory_part(one, reading, role))
     elsewhere = role in reading.network_roles()
@@ -158,14 +158,14 @@ def _mean_part(
     return sum(weight * part(one) for weight, one in known) / whole if whole else otherwise
 
 
-def costs_of(reading: RunView, by_place: SharesByPlace, slowdown: float | None) -> list[Cost]:
+def costs_of(reading: RunView, by_place: SharesByPlace, slowdown: float | None) -> list[Cause]:
     """The costs from ``limit.least_cost_ratio`` on, the largest first."""
     found = []
     for (resource, devices), own in by_place.items():
         share = sum(own.values())
         if share < LEAST_COST_RATIO:
             continue
-        cost = Cost(
+        cost = Cause(
             resource=resource,
             devices=list(devices),
             share_ratio=share,
@@ -185,7 +185,7 @@ def costs_of(reading: RunView, by_place: SharesByPlace, slowdown: float | None) 
     return sorted(found, key=lambda cost: -cost.share_ratio)
 
 
-def reasons_of_cost(reading: RunView, cost: Cost) -> dict[str, str]:
+def reasons_of_cost(reading: RunView, cost: Cause) -> dict[str, str]:
     """Why a figure of a cost is null, by its name."""
     storage = cost.resource in ("storage", "network") and cost.roles
     place, direction = NOT_STORAGE, NOT_STORAGE
@@ -198,7 +198,7 @@ def reasons_of_cost(reading: RunView, cost: Cost) -> dict[str, str]:
     return {"place": place, "direction": direction, "kind": kind, "slowdown": NO_SLOWDOWN}
 
 
-def named(costs: Sequence[Cost]) -> list[Cost]:
+def named(costs: Sequence[Cause]) -> list[Cause]:
     """The costs that limit: the largest, and the second where it costs a good part of that, too.
 
     None of them where all that they cost is less than a fifth of the jobs' time.
@@ -208,7 +208,7 @@ def named(costs: Sequence[Cost]) -> list[Cost]:
     return found if sum(cost.share_ratio for cost in found) >= LEAST_LOSS_RATIO else []
 
 
-def _both(costs: Sequence[Cost]) -> float:
+def _both(costs: Sequence[Cause]) -> float:
     """The part of the first cost from which a second is named.
 
     More processors can end a queue; a faster device still takes its time.
@@ -217,10 +217,10 @@ def _both(costs: Sequence[Cost]) -> float:
     return BOTH_QUEUE_RATIO if behind_storage else BOTH_RATIO
 
 
-def pooled(runs: Sequence[tuple[Sequence[Cost], float]]) -> list[Cost]:
+def pooled(runs: Sequence[tuple[Sequence[Cause], float]]) -> list[Cause]:
     """The costs of several runs of one load, each with the real time of its jobs in seconds."""
     whole = sum(seconds for _, seconds in runs)
-    groups: dict[object, list[tuple[Cost, float]]] = defaultdict(list)
+    groups: dict[object, list[tuple[Cause, float]]] = defaultdict(list)
     for costs, seconds in runs:
         for cost in costs:
             groups[cost.resource, *cost.devices].append((cost, seconds))
@@ -242,6 +242,7 @@ def pooled(runs: Sequence[tuple[Sequence[Cost], float]]) -> list[Cost]:
 
 
 def devices_of(reading: RunView, roles: Sequence[Role]) -> list[str]:
+    """The block devices that hold these roles."""
     return sorted({name for role in roles for volume in reading.volumes(role) for name in volume.devices})
 
 
@@ -368,7 +369,7 @@ RESOURCES: dict[str, str] = {
 OF_PROCESSORS = {"queue": "waiting for processors", "speed": "processors slower than the reference"}
 
 
-def cause_words(cost: Cost, *, with_place: bool = True) -> str:
+def cause_words(cost: Cause, *, with_place: bool = True) -> str:
     """``work writes on /mnt/b (bandwidth)``; without roles the resource."""
     if not cost.roles:
         return OF_PROCESSORS.get(cost.kind or "", RESOURCES[cost.resource])
@@ -378,7 +379,7 @@ def cause_words(cost: Cost, *, with_place: bool = True) -> str:
     return f"{cost.roles[0]}{way}{place}{over}" + ("" if cost.kind is None else f" ({cost.kind})")
 
 
-def cost_words(cost: Cost) -> str:
+def cost_words(cost: Cause) -> str:
     """The cause, its cost: ``work writes on /mnt/b (bandwidth), 0.40 of it (21 %)``."""
     share = format_percent(cost.share_ratio)
     if cost.slowdown is None:
@@ -386,7 +387,7 @@ def cost_words(cost: Cost) -> str:
     return f"{cause_words(cost)}, {format_ratio(cost.slowdown)} of it ({share})"
 
 
-def causes_words(costs: Sequence[Cost], *, with_place: bool = True) -> str:
+def causes_words(costs: Sequence[Cause], *, with_place: bool = True) -> str:
     """The causes that limit, in order: ``work writes on /mnt/b (bandwidth) and waiting for processors``."""
     said = [cause_words(cost, with_place=with_place) for cost in named(costs)]
     return " and ".join(said) or RESOURCES["none"]
@@ -399,7 +400,7 @@ def limit_words(limit: Limit | AnswerLimit) -> str:
     return f"largest cost: {cause_words(limit.costs[0])}"
 
 
-def limit_sentence(is_limit: bool | None, costs: Sequence[Cost]) -> str:
+def limit_sentence(is_limit: bool | None, costs: Sequence[Cause]) -> str:
     """``limit: A, 1.20 of it (40 %), and B``; below the bound ``largest cost: A``."""
     limiting = named(costs)
     if not is_limit or not limiting:

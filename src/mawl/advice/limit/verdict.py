@@ -43,7 +43,7 @@ from mawl.figures.view import RunView
 from mawl.figures.waits import is_unseen
 from mawl.figures.window_states import Moment
 from mawl.records.model.records import BOUNDED
-from mawl.records.model.summary.judgement import Cost, EvidenceLine, Limit, Losses, Shares
+from mawl.records.model.summary.judgement import Cause, EvidenceLine, Limit, Losses, Shares
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -206,7 +206,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         return None
     spans = sum(one.seconds for one in windows if one.waited is not None)
     costs = [
-        Cost(
+        Cause(
             resource=name,
             share_ratio=sum(one.seconds * (one.waited or 0.0) for one in windows if one.name == name) / spans,
         )
@@ -318,7 +318,7 @@ def _unseen_lines(reading: RunView) -> list[RuleEvidence]:
     return [RuleEvidence(kind="evidence", sentence=sentence)]
 
 
-def _evidence(limiting: Sequence[Cost], losses: Losses, reading: RunView) -> list[EvidenceLine]:
+def _evidence(limiting: Sequence[Cause], losses: Losses, reading: RunView) -> list[EvidenceLine]:
     resources = [cost.resource for cost in limiting]
     chosen: Sequence[Rule] = [rule for rule in RULES if rule.resource in resources]
     if not limiting:

@@ -14,7 +14,7 @@ from mawl.records.model.node import Figures
 from mawl.records.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.host import DeviceFigures, NetworkMount
-from mawl.records.model.summary.judgement import Cost
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -171,7 +171,7 @@ def limit_of_runs(summaries: Sequence[Judged], slowdown: float | None, bound: fl
     return limit_by(pooled(known), None if slowdown is None else slowdown > bound)
 
 
-def limit_by(costs: list[Cost], is_named: bool | None) -> AnswerLimit:
+def limit_by(costs: list[Cause], is_named: bool | None) -> AnswerLimit:
     """The limit of runs with these costs, the largest first."""
     limiting = [cost.resource for cost in named(costs)]
     return AnswerLimit(

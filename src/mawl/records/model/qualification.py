@@ -12,7 +12,7 @@ import msgspec
 from mawl.records.model.campaign import CampaignMachine
 from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Reference
-from mawl.records.model.summary.judgement import Cost, Parts
+from mawl.records.model.summary.judgement import Cause, Parts
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import NodesSpec
 
@@ -222,7 +222,7 @@ class AnswerLimit(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str
     second: str | None = None
     named: bool | None = None
-    costs: list[Cost] = []
+    costs: list[Cause] = []
 
 
 class Fits(msgspec.Struct, frozen=True, kw_only=True):

@@ -68,14 +68,14 @@ COST_ABSENT = {
     "kind": "the cause has no kinds, or neither a cap, a probe nor the windows show which it is",
     "slowdown": "the run has no W (answer.slowdown)",
 }
-CostResource = Literal["storage", "cpu", "memory", "network", "others", "other"]
+CauseResource = Literal["storage", "cpu", "memory", "network", "others", "other"]
 
 
-class Cost(msgspec.Struct, frozen=True, kw_only=True):
+class Cause(msgspec.Struct, frozen=True, kw_only=True):
     """What a cause cost the jobs: relieving it altogether cannot save more."""
 
     resource: Annotated[
-        CostResource,
+        CauseResource,
         text(
             "storage, cpu, memory, network, others (other programs), or other (locks, sleep, page faults of "
             "mapped files).",
@@ -150,7 +150,7 @@ class Answer(msgspec.Struct, kw_only=True):
         Number, share("The bound of W: mawl's own, unless mawl.toml has another answer_bound.", ANSWERS)
     ]
     parts: Parts
-    largest_cost: Annotated[Cost | None, block("The first of limit.costs.", LOSSES)]
+    largest_cost: Annotated[Cause | None, block("The first of limit.costs.", LOSSES)]
     reference: AnswerReference
     delivered_cores: Annotated[
         Number | None, unitless("Reference seconds of the jobs over the elapsed seconds.", SLOWDOWN)
@@ -369,7 +369,7 @@ class Limit(msgspec.Struct, kw_only=True):
         bool | None,
         flag("Whether W lies above its bound; below it reports say largest cost and not limit.", VERDICT),
     ]
-    costs: list[Cost]
+    costs: list[Cause]
     """The largest first, from 2 % of the jobs' time on."""
     role: Annotated[Role | None, text("The role whose I/O cost most, where storage limits.", VERDICT)]
     device: Annotated[str | None, text("The device that holds that role, where it is one.", VERDICT)]
