@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.advice.answer import WORDS, parts_words
 from mawl.advice.guideline import guideline_sentence
-from mawl.advice.limit.costs import NO_COST, RESOURCES, cost_words, named
+from mawl.advice.limit.costs import costs_words
 from mawl.base.units import (
     counted_noun,
     format_bytes,
@@ -27,7 +27,6 @@ from mawl.records.model.summary.summary import Summary
 from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped
 
 MOST_FINDINGS = 6
-MOST_COSTS = 2
 
 
 def headlines(summary: Summary) -> list[tuple[str, str]]:
@@ -112,15 +111,11 @@ def _limit_line(summary: Summary) -> tuple[str, str]:
     limit = summary.limit
     if limit is None:
         return "limit", f"not known: {summary.missing['limit']}"
-    limiting = named(limit.costs) if limit.named else limit.costs[:1]
-    rest = limit.costs[len(limiting) : len(limiting) + MOST_COSTS]
-    said = " and ".join(map(cost_words, limiting)) or (RESOURCES["none"] if limit.named else NO_COST)
-    then = f"; then {', '.join(map(cost_words, rest))}" if rest else ""
     room = ", ".join(
         f"{name} {figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
-    return "limit" if limit.named else "cost", f"{said}{then}; headroom: {room}"
+    return "limit" if limit.named else "cost", f"{costs_words(limit)}; headroom: {room}"
 
 
 def _validity_line(validity: Validity) -> str:

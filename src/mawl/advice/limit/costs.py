@@ -354,6 +354,7 @@ def _part_at_cap(moment: Moment, reading: RunView, way: str) -> float:
 
 
 NO_COST = "no cause cost the jobs 2 % of their time"
+MOST_OTHER_COSTS = 2
 LONGEST_PLACE = 60
 """Characters of a directory in a sentence; the figures have all of it."""
 
@@ -398,6 +399,14 @@ def limit_words(limit: Limit | AnswerLimit) -> str:
     if limit.named or not limit.costs:
         return causes_words(limit.costs)
     return f"largest cost: {cause_words(limit.costs[0])}"
+
+
+def costs_words(limit: Limit | AnswerLimit) -> str:
+    """What limits, or cost most, and then what other causes cost."""
+    limiting = named(limit.costs) if limit.named else limit.costs[:1]
+    rest = limit.costs[len(limiting) : len(limiting) + MOST_OTHER_COSTS]
+    said = " and ".join(map(cost_words, limiting)) or (RESOURCES["none"] if limit.named else NO_COST)
+    return said + (f"; then {', '.join(map(cost_words, rest))}" if rest else "")
 
 
 def limit_sentence(is_limit: bool | None, costs: Sequence[Cause]) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.advice.answer import parts_words
-from mawl.advice.limit.costs import cost_words, limit_words
+from mawl.advice.limit.costs import costs_words
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.sentence import fits_words
 from mawl.base.printable import printable
@@ -259,7 +259,7 @@ def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Co
         rows=[
             ("parts", _parts(answer)),
             ("other work", _other_work(answer)),
-            ("limit", _limit(answer)),
+            _limit(answer),
             *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
             ("fits", _fits(answer)),
             *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
@@ -368,11 +368,11 @@ def _other_work(answer: QualificationAnswer) -> str:
     return _capital(", ".join(said))
 
 
-def _limit(answer: QualificationAnswer) -> str:
+def _limit(answer: QualificationAnswer) -> tuple[str, str]:
     limit = answer.limit
     if limit is None:
-        return f"Not known: {answer.missing.get('limit', 'no run has one')}"
-    return _capital("; ".join([limit_words(limit), *map(cost_words, limit.costs)]))
+        return "limit", f"Not known: {answer.missing.get('limit', 'no run has one')}"
+    return "limit" if limit.named else "cost", _capital(costs_words(limit))
 
 
 def _fits(answer: QualificationAnswer) -> str:
