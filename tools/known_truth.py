@@ -140,14 +140,15 @@ def _cost_faults(row: JudgedBed) -> list[str]:
     gains = row.gains()
     if not gains:
         return []
+    second = row.second if row.answer == "not carried" else None  # below the bound one cost is named
     gained = gains.get(row.limit, 0.0)
     found = [f"{row.limit} costs most, but {name} gains more" for name in gains if gains[name] > gained]
     for name, gain in gains.items():
-        if name in (row.limit, row.second) and gain < HELPS:
+        if name in (row.limit, second) and gain < HELPS:
             found.append(f"{name} is named, and gains {format_percent(gain)}")
-        if name not in (row.limit, row.second) and gain > max(HELPS_LESS * gained, 0.0):
+        if name not in (row.limit, second) and gain > max(HELPS_LESS * gained, 0.0):
             found.append(f"{name} is not named, and gains {format_percent(gain)}")
-    named = [cost for cost in row.costs if cost.resource in (row.limit, row.second)]
+    named = [cost for cost in row.costs if cost.resource in (row.limit, second)]
     slow = {**dict.fromkeys(row.bed.caps, "bandwidth"), **dict.fromkeys(row.bed.delays, "latency")}
     for role, kind in slow.items():
         kinds = [cost.kind for cost in named if role in cost.roles]

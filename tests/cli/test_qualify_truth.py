@@ -59,7 +59,7 @@ MACHINE_PROCESSORS = 2
 WRITES = ("write",)
 BEDS: dict[str, KnownBed] = {
     "ample storage": KnownBed(processors=2, sessions=3, minutes=4, series=True),
-    "data reads at 40 MB a second": KnownBed(caps={"data": 40_000_000}, directions=("read",), minutes=4),
+    "data reads at 40 MB a second": KnownBed(caps={"data": 40_000_000}, directions=("read",), minutes=6),
     "work writes at 25 MB a second": KnownBed(caps={"work": 25_000_000}, directions=WRITES, scale=SMOKE),
     "8 ms more for each request of util": KnownBed(delays={"util": 8}, minutes=4),
     "one core": KnownBed(sessions=3, scale=SMOKE, series=True),

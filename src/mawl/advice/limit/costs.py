@@ -14,7 +14,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.limit.evidence import ABOVE_CAP_RATIO, flow_of, port_part, server_part
+from mawl.advice.limit.evidence import flow_of, port_part, server_part
 from mawl.advice.limit.resources import MORE_BLOCKED_RATIO, memory_part
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.validity.host import foreign_bytes_at
@@ -278,27 +278,49 @@ def _kind_of(
     None where none of them shows it.
     """
     ways: Sequence[Direction] = [way] if way else ["read", "write"]
-    for one in ways:
-        cap = cap_of(reading.summary.caps, roles[0], one).bytes_per_second
-        known = [(rate, waiting) for waiting, rate in _rates_beside_waiters(reading, roles, devices, one)]
-        if cap and (rate := weighted_mean(known)) and USED_RATIO <= rate / cap <= ABOVE_CAP_RATIO:
-            return "bandwidth"
+    most = [_capability(reading, roles[0], one) for one in ways]
+    if (used := _used_while_waiting(reading, roles[0], devices, dict(zip(ways, most, strict=True)))) is None:
+        every = _rates_beside_waiters(reading, roles, devices)
+        return _kind_by_growth([one for one in every if one[0] >= LEAST_WAITING])
+    return "bandwidth" if used >= USED_RATIO else None if None in most else "latency"
+
+
+def _capability(reading: RunView, role: Role, way: Direction) -> float | None:
+    """What the devices of a role can give, by a cap or a probe, in bytes per second."""
     block = reading.summary.storage
-    demands = [getattr(block.by_role[roles[0]], one) for one in ways] if block else []
-    used = [one.sustained_used_ratio for one in demands if one and one.sustained_used_ratio is not None]
-    if used and (max(used) >= USED_RATIO or len(used) == len(ways)):
-        return "bandwidth" if max(used) >= USED_RATIO else "latency"
-    every = _rates_beside_waiters(reading, roles, devices, "total")
-    return _kind_by_growth([one for one in every if one[0] >= LEAST_WAITING])
+    demand = getattr(block.by_role[role], way) if block else None
+    probed = demand.capability_bytes_per_second if demand else None
+    known = (cap_of(reading.summary.caps, role, way).bytes_per_second, probed)
+    return min((rate for rate in known if rate), default=None)
+
+
+def _used_while_waiting(
+    reading: RunView, role: Role, devices: Sequence[str], most: Mapping[Direction, float | None]
+) -> float | None:
+    """What devices moved while jobs waited for them, over what they can.
+
+    A device serves somebody whenever a job waits, so windows count by the jobs that waited in a direction.
+    """
+    parts = []
+    flow = flow_of(reading, devices)
+    for way, capability in most.items():
+        for one, rate in zip(reading.active, flow[way], strict=False):
+            reads = one.reading.get(role)
+            if one.jobs_blocked is not None and rate is not None and reads is not None and capability:
+                waiting = one.jobs_blocked[role] * (reads if way == "read" else 1.0 - reads)
+                if waiting:
+                    used = min(rate / (min(waiting, 1.0) * capability), 1.0)
+                    parts.append((used, waiting * one.seconds))
+    return weighted_mean(parts)
 
 
 def _rates_beside_waiters(
-    reading: RunView, roles: Sequence[Role], devices: Sequence[str], direction: str
+    reading: RunView, roles: Sequence[Role], devices: Sequence[str]
 ) -> list[tuple[float, float]]:
     """Jobs blocked in I/O of the roles, and bytes per second of their devices, in windows that have both."""
     return [
         (sum(one.jobs_blocked[role] for role in roles), rate)
-        for one, rate in zip(reading.active, flow_of(reading, devices)[direction], strict=False)
+        for one, rate in zip(reading.active, flow_of(reading, devices)["total"], strict=False)
         if one.jobs_blocked is not None and rate is not None
     ]
 

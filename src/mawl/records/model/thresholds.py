@@ -58,8 +58,8 @@ LIMIT: tuple[Threshold, ...] = (
         "limit.used_ratio",
         0.7,
         "ratio",
-        "Storage limits by its bandwidth from this share of a cap, or of what a probe found, on; below that "
-        "share of a probe by the latency of requests.",
+        "Storage limits by its bandwidth if its devices moved at least this share of what they can (by a cap "
+        "or a probe) while jobs waited, else by the latency of requests.",
         "docs/design/verdict.md, Bandwidth or latency",
     ),
     threshold(
