@@ -62,9 +62,9 @@ BEDS: dict[str, KnownBed] = {
     "data reads at 40 MB a second": KnownBed(caps={"data": 40_000_000}, directions=("read",), minutes=6),
     "work writes at 25 MB a second": KnownBed(caps={"work": 25_000_000}, directions=WRITES, scale=SMOKE),
     "8 ms more for each request of util": KnownBed(delays={"util": 8}, minutes=4),
-    "one core": KnownBed(sessions=3, scale=SMOKE, series=True),
-    "one core, work writes at 60 MB a second": KnownBed(
-        caps={"work": 60_000_000}, directions=WRITES, sessions=3, scale=SMOKE
+    "one core": KnownBed(sessions=3, minutes=5, scale=SMOKE, series=True),
+    "one core, work writes at 40 MB a second": KnownBed(
+        caps={"work": 40_000_000}, directions=WRITES, sessions=3, minutes=5, scale=SMOKE
     ),
 }
 SYSTEMS: dict[str, KnownBed] = {
