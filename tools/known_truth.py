@@ -98,6 +98,11 @@ class JudgedBed(msgspec.Struct, frozen=True, kw_only=True):
         """The real time of all jobs together."""
         return median(run.real_time_seconds for run in self.times(sessions, relieved))
 
+    def named(self) -> list[str]:
+        """What reports name: one or two limits above the bound, else the largest cost."""
+        second = [self.second] if self.second and self.answer == "not carried" else []
+        return [self.limit, *second]
+
     def relief_seconds(self) -> dict[str, float]:
         """The same by relieved resource."""
         sessions = {run.relieved: run.sessions for run in self.runs if run.relieved is not None}
@@ -140,15 +145,14 @@ def _cost_faults(row: JudgedBed) -> list[str]:
     gains = row.gains()
     if not gains:
         return []
-    second = row.second if row.answer == "not carried" else None  # below the bound one cost is named
     gained = gains.get(row.limit, 0.0)
     found = [f"{row.limit} costs most, but {name} gains more" for name in gains if gains[name] > gained]
     for name, gain in gains.items():
-        if name in (row.limit, second) and gain < HELPS:
+        if name in row.named() and gain < HELPS:
             found.append(f"{name} is named, and gains {format_percent(gain)}")
-        if name not in (row.limit, second) and gain > max(HELPS_LESS * gained, 0.0):
+        if name not in row.named() and gain > max(HELPS_LESS * gained, 0.0):
             found.append(f"{name} is not named, and gains {format_percent(gain)}")
-    named = [cost for cost in row.costs if cost.resource in (row.limit, second)]
+    named = [cost for cost in row.costs if cost.resource in row.named()]
     slow = {**dict.fromkeys(row.bed.caps, "bandwidth"), **dict.fromkeys(row.bed.delays, "latency")}
     for role, kind in slow.items():
         kinds = [cost.kind for cost in named if role in cost.roles]
@@ -197,7 +201,7 @@ def page(rows: Sequence[JudgedBed]) -> str:
         "- The answer is that of W, and W is within the bound with the sessions said to fit, and above it "
         "with one more.",
         f"- The relief of the largest cost is the largest, and at least {format_percent(HELPS)}.",
-        "- A second cost is named where its relief is more than half as large, and only where it is at least "
+        "- Above the bound a second cost is named where its relief is more than half as large, and only where it is at least "
         f"{format_percent(HELPS)}.",
         "- The slowed role is among those that are named, and not for latency where it has a cap, nor for "
         "bandwidth where it has a delay.",
@@ -237,7 +241,7 @@ def _row(row: JudgedBed) -> str:
         _fits(row.fits),
         ", ".join(f"{number}: {row.slowdown_at(number):.2f}" for number in _numbers(row)),
         _cost(row.costs[0]) if row.costs else "not known",
-        " and ".join(name for name in (row.limit, row.second) if name),
+        " and ".join(row.named()),
         f"{row.seconds(row.bed.sessions):.1f}",
         ", ".join(f"{name} {seconds:.1f}" for name, seconds in row.relief_seconds().items()),
         ", ".join(f"{name} {format_percent(gain)}" for name, gain in row.gains().items()),

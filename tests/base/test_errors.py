@@ -32,7 +32,8 @@ def test_exit_codes_are_those_of_the_command_line() -> None:
     }
     assert codes.pop("InterruptedRunError") == 130
     assert {name for name, code in codes.items() if code == 2} == {"UsageError", "InvalidFileError"}
-    assert set(codes.values()) == {1, 2, 127}
+    assert {name for name, code in codes.items() if code == 4} == {"BusyMachineError"}
+    assert set(codes.values()) == {1, 2, 4, 127}
 
 
 @pytest.mark.parametrize(

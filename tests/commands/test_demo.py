@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 import pytest
 
 from mawl.commands.demo import first_screen, qualify_command, started_as
+from mawl.records.model.summary.judgement import Cause
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import Role
+from tests.fakes.answered import QUEUE
 from tests.fakes.qualifications import choice
 from tests.fakes.views import partly
 
 ROLES: dict[Role, list[str]] = {"data": ["/a b"], "work": ["/w"], "util": ["/u"]}
 
 
-def summary(verdict: str | None = "cpu") -> Judged:
+def summary(costs: Sequence[Cause] | None = (QUEUE,)) -> Judged:
     return partly(
         {
             "workload": {"sessions": 20},
@@ -27,7 +30,7 @@ def summary(verdict: str | None = "cpu") -> Judged:
                 "application": {"read_bytes": 4_000_000_000, "written_bytes": 2_000_000_000},
                 "reach": {"read_ratio": 0.97, "write_ratio": 1.04},
             },
-            "limit": verdict and {"verdict": verdict, "shares": {"cpu": 0.9}},
+            "limit": None if costs is None else {"named": len(costs) > 0, "costs": list(costs)},
         }
     )
 
@@ -37,7 +40,7 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
     assert "It is too short to answer for this machine." in text
     assert "71 jobs of twenty programs in 20 sessions; 70 gave the right answer" in text
     assert "61.0 s; the programs moved 6.00 GB, and 97 % of the bytes read and 100 %" in text
-    assert "limited by   the processors, 90 % of the time" in text
+    assert "limited by   waiting for processors, 1.70 of it (60 %)" in text
     assert "mawl qualify --data '/a b' --work /w --util /u --minutes 30" in text
     assert "forecast: 10 min 12 s, 9.00 GB disk, 8 sessions" in text
     assert "every figure: runs/demo/report.html, or mawl report latest" in text
@@ -46,16 +49,15 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
 def test_without_a_limit_and_without_a_forecast_nothing_is_made_up() -> None:
     unknown = msgspec.structs.replace(summary(None), missing={"limit": "there is no C compiler"})
     text = first_screen(unknown, None, roles=ROLES, page=None)
-    assert "limited by   not known: there is no C compiler" in text
-    nothing = first_screen(summary("none"), None, roles=ROLES, page=None)
-    assert "limited by   nothing that this short run could tell" in nothing
+    assert "limit        not known: there is no C compiler" in text
+    nothing = first_screen(summary(()), None, roles=ROLES, page=None)
+    assert "limit        nothing that this short run could show" in nothing
     assert "forecast" not in text
 
 
 def test_a_reader_who_has_no_mawl_on_the_path_gets_commands_that_work() -> None:
-    text = first_screen(summary("mixed"), None, roles=ROLES, page=None, program=".venv/bin/mawl")
+    text = first_screen(summary(), None, roles=ROLES, page=None, program=".venv/bin/mawl")
     assert "  .venv/bin/mawl qualify --data" in text and "every figure: .venv/bin/mawl report latest" in text
-    assert "limited by   several resources in turn" in text
 
 
 def test_a_program_is_started_by_its_name_its_path_or_its_python(

@@ -26,6 +26,7 @@ ARITHMETIC = {
     "NORMAL",
     "THOUSAND",
     "LONGEST_PLACE",
+    "MOST_OTHER_COSTS",
     "MOST_CHANGES",
     "MOST_KINDS",
     "MOST_TERMS",
