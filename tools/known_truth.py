@@ -201,8 +201,8 @@ def page(rows: Sequence[JudgedBed]) -> str:
         "- The answer is that of W, and W is within the bound with the sessions said to fit, and above it "
         "with one more.",
         f"- The relief of the largest cost is the largest, and at least {format_percent(HELPS)}.",
-        "- Above the bound a second cost is named where its relief is more than half as large, and only where it is at least "
-        f"{format_percent(HELPS)}.",
+        "- Above the bound a second cost is named where its relief is more than half as large, and only "
+        f"where it is at least {format_percent(HELPS)}.",
         "- The slowed role is among those that are named, and not for latency where it has a cap, nor for "
         "bandwidth where it has a delay.",
         "",
