@@ -262,7 +262,7 @@ def test_the_first_page_has_title_cards_chart_and_bar_and_the_rest_folded(
 ) -> None:
     opened = Opened(browser, full, unfolded=False, viewport={"width": width, "height": 900})
     page = opened.page
-    assert page.locator("h1").inner_text().startswith("60 sessions carried (preliminary), limited by ")
+    assert page.locator("h1").inner_text().startswith("60 sessions carried (preliminary), largest cost: ")
     assert page.locator(".card").count() == 3
     for card in page.locator(".card").all():
         assert card.locator(".rests").count() == 1 and card.locator("ul").count() == 0

@@ -22,7 +22,6 @@ from mawl.reports.comparison.sentences import (
     Headline,
     Sign,
     against,
-    answers,
     capital,
     changed_on_purpose,
     checks,
@@ -203,14 +202,9 @@ def cards(comparison: Comparison) -> list[Card]:
     if "differs" not in texts:
         lines = [f"{capital(limits)}."] if limits else []
         differs = Card("What limits the runs?", capital(texts["limit"]), "", [*lines, *said[1:]])
-    answer = carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons)
-    if words := dict(answers(comparison)):
-        (name, slowdown), *others = words.items()
-        delivered = "".join(f"; {other} {said}" for other, said in others)
-        answer = answer._replace(figure=capital(name), measures=f"{slowdown}{delivered}")
     return [
-        answer,
         *found,
+        carried(comparison.reference.answers, comparison.candidate.answers, reasons=comparison.reasons),
         differs,
         _card_believed(comparison),
     ]
