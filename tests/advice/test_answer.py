@@ -17,8 +17,9 @@ from mawl.advice.answer import (
     took_words,
 )
 from mawl.advice.bounds import AnswerBounds
-from mawl.advice.limit.costs import causes_words, cost_words, limit_sentence
 from mawl.advice.limit.verdict import limit_of
+from mawl.advice.limit.words import cost_words, costs_words, limit_sentence, limit_words
+from mawl.advice.qualification.machine import limit_by
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.records.model.records import JobRecord
@@ -146,8 +147,7 @@ def run_of(
 
 def block(reading: RunView, bound: float = 2.0) -> tuple[dict[str, Any], dict[str, str]]:
     missing: dict[str, str] = {}
-    limit = limit_of(reading, missing, bound)
-    return plain(answer_of(reading, limit, bound, missing)), missing
+    return plain(answer_of(reading, bound, missing)), missing
 
 
 def test_a_run_within_the_bound_is_carried() -> None:
@@ -160,8 +160,9 @@ def test_a_run_within_the_bound_is_carried() -> None:
         {"on_cpu": 0.75, "run_queue": 0.25, "data": 0.4875}
     )
     assert sum(parts.values()) == pytest.approx(answer["slowdown"])
-    assert answer["largest_cost"]["roles"] == ["data"]
-    assert answer["largest_cost"]["slowdown"] == pytest.approx(0.4875)
+    limit = limit_of(run_of(40.0), {}, 2.0)
+    assert limit is not None and limit.costs[0].roles == ["data"]
+    assert limit.costs[0].slowdown == pytest.approx(0.4875)
     assert answer["reference"]["seconds"] == pytest.approx(160.0)
     assert answer["reasons"][0] == (
         "4 sessions took 1.49 times mawl's reference time (1.35 to 1.64, assumed; bound 2.00)"
@@ -281,7 +282,8 @@ def test_unknown_waits_leave_the_slowdown_and_take_the_parts() -> None:
     answer, missing = block(run_of(40.0, of=Waits()))
     assert answer["slowdown"] == pytest.approx(59.5 / 40.0)
     assert set(answer["parts"].values()) == {None} and "waits" in missing["answer.parts.data"]
-    assert answer["largest_cost"]["resource"] == "cpu", "by the samples"
+    limit = limit_of(run_of(40.0, of=Waits()), {}, 2.0)
+    assert limit is not None and limit.costs[0].resource == "cpu", "by the samples"
 
 
 def test_a_failed_job_is_not_carried_whatever_else_is_unknown() -> None:
@@ -341,15 +343,24 @@ def test_words_of_a_cost_and_of_a_slowdown() -> None:
     cost = Cause(resource="storage", roles=["work"], direction="write", place="/mnt/b", share_ratio=0.2)
     assert cost_words(cost) == "work writes on /mnt/b, 20 % of the jobs' time"
     assert cost_words(msgspec.structs.replace(cost, slowdown=0.4, kind="latency")) == (
-        "work writes on /mnt/b (latency), 0.40 of it (20 %)"
+        "work writes on /mnt/b (latency), 0.40 of the slowdown (20 %)"
     )
     over = Cause(resource="network", roles=["data"], share_ratio=0.5)
-    assert causes_words([over, cost]) == "data over the network"
     queue = Cause(resource="cpu", kind="queue", share_ratio=0.3, slowdown=1.7)
-    assert limit_sentence(True, [over, queue]) == (
-        "limit: data over the network, 50 % of the jobs' time, and waiting for processors, 1.70 of it (30 %)"
+    waits = Cause(resource="other", share_ratio=0.6)
+    both = limit_by([waits, over, queue], is_named=True)
+    assert limit_words(both) == "data over the network and processors (too few)"
+    assert limit_sentence(both) == (
+        "limit: data over the network, 50 % of the jobs' time, and processors (too few), "
+        "1.70 of the slowdown (30 %)"
     )
-    assert limit_sentence(False, [queue]) == "largest cost: waiting for processors, 1.70 of it (30 %)"
+    assert costs_words(both).endswith("; then other waits, 60 % of the jobs' time")
+    one = msgspec.structs.replace(both, second=None)
+    assert limit_words(one) == "data over the network", "as the verdict says, whatever the second costs"
+    below = limit_by([queue], is_named=False)
+    assert limit_words(below) == "largest cost: processors (too few)"
+    assert limit_sentence(below) == "largest cost: processors (too few), 1.70 of the slowdown (30 %)"
+    assert costs_words(limit_by([], is_named=False)) == "no cause cost the jobs 2 % of their time"
     assert took_words(1, 1.999, 2.0) == "1 session took 1.999 times mawl's reference time"
     assert took_words(2, 1.5, 2.0, "mine.toml@ab") == (
         "2 sessions took 1.50 times the reference time of mine.toml@ab"

@@ -92,6 +92,8 @@ AT_CAP = IoCap(device="sda", direction="write", bytes_per_second=45_000_000, fil
 FOLLOWED = {f"jobs.{which}.{state}_seconds": 0.0 for which in ("followed", "joined") for state in STATES}
 FOLLOWED |= {f"jobs.joined.{name}_{end}_seconds": 0.0 for name in BOUNDED for end in ("least", "most")}
 OPEN = {"jobs.joined.work_seconds": 1.0, "jobs.joined.io_most_seconds": 4.0}
+OPEN_IO = {"jobs.joined.work_seconds": 1.2, "jobs.joined.io_least_seconds": 0.1}
+OPEN_IO |= {"jobs.joined.io_most_seconds": 1.2}
 AT_ONCE = [replace(one, ended_at=one.started_at) for one in JOBS]
 NIGHTS = [job("s1-1", 0.0, 60.0), job("s2-1", 2e5, 2e5 + 60.0)]
 QUEUED: dict[str, Rate] = {"jobs.on_cpu_seconds": 1.0, "jobs.run_queue_seconds": 2.0}
@@ -147,6 +149,10 @@ RUNS: dict[str, dict[str, Any]] = {
     "no samples of waits": {"without": "jobs."},
     "too many waits": {"rates": {"jobs.on_cpu_seconds": 40.0}},
     "open bounds": {"rates": FOLLOWED | OPEN},
+    "open second": {
+        "rates": FOLLOWED | OPEN_IO | {"jobs.followed.run_queue_seconds": 2.0},
+        "of": jobs(MOVED, waits=waited(on_cpu=10.0, run_queue=30.0, blocked_work=19.5)),
+    },
     "memory limit": {"nodes": [replace(NODE, memory_limit_bytes=2**30)]},
     "unknown memory": {"nodes": [replace(NODE, memory_bytes=None)]},
     "no idle time": {"without": "host.cpu_idle"},

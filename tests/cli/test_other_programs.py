@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
-from mawl.figures.others import others_of
+from mawl.figures.others import other_programs_of
 from mawl.figures.view import StoredView
 from mawl.measure.other_programs import MOST_PROGRAMS
 from mawl.records.store import open_run
@@ -67,7 +67,7 @@ def test_who_else_used_the_machine_is_named_with_what_proc_says(mawl: Command) -
             other.wait()
     truth = json.loads((place / "truth.json").read_text())
     view = StoredView(open_run(str(place / "runs" / "latest")))
-    programs, reason = others_of(view.facts)
+    programs, reason = other_programs_of(view.facts)
     named = {str(one.pid): one for one in programs if not one.kernel_thread}
     assert reason is None
     for pid, (cpu, read, written) in truth.items():

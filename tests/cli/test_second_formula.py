@@ -63,7 +63,7 @@ NAMES = {
     "programs.*": "jobs user_cpu_seconds system_cpu_seconds",
     "programs.*.real_time_seconds": "median min max",
     "signature.*": "value low high source meaningful",
-    "answer": "answer carried preliminary slowdown low high bound parts largest_cost reference "
+    "answer": "answer carried preliminary slowdown low high bound parts reference "
     "delivered_cores reason reasons next_step",
     "answer.parts": "on_cpu run_queue data work util other unknown",
     "answer.reference": "version file seconds covered_ratio provisional outside",

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import asdict
 
+from mawl.advice.qualification.machine import limit_by
 from mawl.commands.demo import first_screen, qualify_command, started_as
 from mawl.records.model.summary.judgement import Cause
 from mawl.records.model.summary.summary import Judged
@@ -30,7 +32,7 @@ def summary(costs: Sequence[Cause] | None = (QUEUE,)) -> Judged:
                 "application": {"read_bytes": 4_000_000_000, "written_bytes": 2_000_000_000},
                 "reach": {"read_ratio": 0.97, "write_ratio": 1.04},
             },
-            "limit": None if costs is None else {"named": len(costs) > 0, "costs": list(costs)},
+            "limit": None if costs is None else asdict(limit_by(list(costs), is_named=len(costs) > 0)),
         }
     )
 
@@ -40,7 +42,7 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
     assert "It is too short to answer for this machine." in text
     assert "71 jobs of twenty programs in 20 sessions; 70 gave the right answer" in text
     assert "61.0 s; the programs moved 6.00 GB, and 97 % of the bytes read and 100 %" in text
-    assert "limited by   waiting for processors, 1.70 of it (60 %)" in text
+    assert "limited by   processors (too few), 1.70 of the slowdown (60 %)" in text
     assert "mawl qualify --data '/a b' --work /w --util /u --minutes 30" in text
     assert "forecast: 10 min 12 s, 9.00 GB disk, 8 sessions" in text
     assert "every figure: runs/demo/report.html, or mawl report latest" in text

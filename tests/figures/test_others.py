@@ -7,7 +7,7 @@ import pytest
 from mawl.figures.others import (
     CONFINED,
     SEVERAL,
-    others_of,
+    other_programs_of,
     waiting_for_foreign_bytes,
     waiting_for_others,
 )
@@ -130,5 +130,5 @@ def program(pid: int, seconds: float, **more: object) -> OtherProgram:
 def test_the_largest_come_first_and_what_was_not_seen_has_its_reason(
     of: RunFacts, pids: list[int], reason: str | None
 ) -> None:
-    programs, why = others_of(of)
+    programs, why = other_programs_of(of)
     assert ([one.pid for one in programs], why) == (pids, reason)

@@ -7,6 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.advice.qualification.machine import limit_by
 from mawl.records.model.node import Direction
 from mawl.records.model.summary.judgement import Answer, Cause, Limit, ReachedCap
 from mawl.records.model.summary.summary import Judged
@@ -32,17 +33,19 @@ def summary(word: str = "carried", limit: dict[str, Any] | None = None, **more: 
 
 
 def limit(*costs: Cause, named: bool | None = True) -> dict[str, Any]:
-    return {"named": named, "costs": list(costs), "caps_reached": []}
+    found = msgspec.structs.asdict(limit_by(list(costs), named))
+    role = next((cost.roles[0] for cost in costs if cost.roles), None)
+    return found | {"role": role, "caps_reached": []}
 
 
 @pytest.mark.parametrize(
     ("made", "line"),
     [
         (summary(limit=limit()), "20 sessions carried, limited by no shared resource"),
-        (summary("not carried", limit(QUEUE)), "20 sessions not carried, limited by waiting for processors"),
+        (summary("not carried", limit(QUEUE)), "20 sessions not carried, limited by processors (too few)"),
         (
             summary("not known", limit(MUCH, QUEUE)),
-            "20 sessions ran, limited by work writes (bandwidth) and waiting for processors; "
+            "20 sessions ran, limited by work writes (bandwidth) and processors (too few); "
             "whether they are carried is not known",
         ),
         (
@@ -72,7 +75,7 @@ def limit(*costs: Cause, named: bool | None = True) -> dict[str, Any]:
         (summary(outcome="failed", jobs={"total": 71, "finished": 70}), "Failed: 70 of 71 jobs finished"),
         (
             summary(kind="imported", limit=limit(QUEUE, named=None)),
-            "71 imported jobs, largest cost: waiting for processors",
+            "71 imported jobs, largest cost: processors (too few)",
         ),
         (summary(kind="imported", jobs={"total": 0}), "Imported recording of the host"),
     ],
@@ -109,7 +112,7 @@ def test_a_cap_is_named_where_most_windows_of_waiting_were_near_it(
 
 def test_what_is_named_is_a_field() -> None:
     for record, names in (
-        (Limit, {"named", "costs"}),
+        (Limit, {"verdict", "second", "named", "costs"}),
         (Answer, {"answer", "preliminary"}),
     ):
         assert names <= {field.name for field in msgspec.structs.fields(record)}

@@ -12,7 +12,6 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.limit.costs import NO_COST
 from mawl.advice.next_step import Lack, next_step
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
@@ -29,7 +28,6 @@ from mawl.records.model.summary.judgement import (
     Answer,
     AnswerReference,
     AnswerWord,
-    Limit,
     Parts,
 )
 from mawl.records.model.summary.summary import Summary
@@ -239,7 +237,7 @@ def times_words(slowdown: float, bound: float) -> str:
     return f"{slowdown:.3f}" if text == f"{bound:.2f}" else text
 
 
-def answer_of(reading: RunView, limit: Limit | None, bound: float, missing: Missing) -> Answer:
+def answer_of(reading: RunView, bound: float, missing: Missing) -> Answer:
     """``answer`` of the summary of one run."""
     facts, summary = reading.facts, reading.summary
     sums = job_sums(reading.jobs, facts)
@@ -259,9 +257,8 @@ def answer_of(reading: RunView, limit: Limit | None, bound: float, missing: Miss
     lack = decision.lack
     if facts.kind == "imported" and (summary.jobs.counted or decision.answer == "not known"):
         lack = "imported"  # some jobs may have failed; the logs of the others are a load all the same
-    cost = limit.costs[0] if limit is not None and limit.costs else None
     elapsed = summary.time.elapsed_seconds
-    _reasons_of_missing(reading, limit, decision, sums, missing)
+    _reasons_of_missing(reading, decision, sums, missing)
     why = _why_preliminary(summary, facts)
     settled = decision.answer != "not known" and jobs_failed is None
     return Answer(
@@ -273,7 +270,6 @@ def answer_of(reading: RunView, limit: Limit | None, bound: float, missing: Miss
         high=None if interval is None else interval.high,
         bound=bound,
         parts=Parts(**(dict.fromkeys(Parts.__struct_fields__) if parts is None else parts)),
-        largest_cost=cost,
         reference=reference_block(reading, sums, missing),
         delivered_cores=sums.reference / elapsed if sums.slowdown is not None and elapsed else None,
         reason=decision.reason,
@@ -362,9 +358,7 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
     return (bad_sentence(reading.jobs, whole, bad) if bad else None), None
 
 
-def _reasons_of_missing(
-    reading: RunView, limit: Limit | None, decision: Decision, sums: JobSums, missing: Missing
-) -> None:
+def _reasons_of_missing(reading: RunView, decision: Decision, sums: JobSums, missing: Missing) -> None:
     unknown, _ = _why_no_slowdown(reading, sums)
     waits, cores = unknown, unknown
     if sums.slowdown is not None:
@@ -375,13 +369,8 @@ def _reasons_of_missing(
     settled = decision.answer != "not known"
     missing |= {
         "answer.delivered_cores": cores,
-        "answer.largest_cost": missing["limit"] if limit is None else NO_COST,
         "answer.carried": decision.reason or "",
         "answer.reason": "nothing to explain",
         "answer.preliminary": "a failed job gave the answer" if settled else "there is no answer",
         "answer.next_step": "the answer is known" if settled else ONLY_TIMES,
-        **{
-            f"answer.largest_cost.{name}": missing.get(f"limit.costs.0.{name}", "")
-            for name in ("direction", "place", "kind", "slowdown")
-        },
     }

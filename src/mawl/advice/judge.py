@@ -33,7 +33,7 @@ def judged(view: RunView, bounds: AnswerBounds | None = None) -> Judged:
     whole = msgspec.structs.replace(
         summary,
         limit=limit,
-        answer=answer_of(view, limit, bounds.answer_bound, found),
+        answer=answer_of(view, bounds.answer_bound, found),
         guideline=guideline_of(view, limit, probe, bounds, found),
         smt=smt_of(view, found),
         validity=validity,

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.limit.costs import cost_words
+from mawl.advice.limit.words import costs_words
 from mawl.base.errors import MawlError, RunFailedError
 from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
@@ -157,4 +157,4 @@ def _limit_line(summary: Judged) -> str:
         return f"limit        not known: {summary.missing.get('limit', 'the run shows no limit')}"
     if not limit.costs:
         return "limit        nothing that this short run could show"
-    return f"{'limited by' if limit.named else 'cost most':<13}{cost_words(limit.costs[0])}"
+    return f"{'limited by' if limit.named else 'largest cost':<13}{costs_words(limit)}"

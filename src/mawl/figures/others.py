@@ -23,7 +23,7 @@ RECORDED_SINCE = [2, 8]
 OLDER = "format {} does not record other programs (mawl before format 2.8)"
 
 
-def others_of(facts: RunFacts) -> tuple[list[OtherProgram], str | None]:
+def other_programs_of(facts: RunFacts) -> tuple[list[OtherProgram], str | None]:
     """The other programs of a run, the largest first; and why not all could be seen, None where they were."""
     if facts.kind != "measured":
         return [], "only measured runs know which other programs ran"
@@ -108,7 +108,9 @@ def waiting_for_foreign_bytes(view: RunView, role: Role) -> float | None:
     0 where it is as little as journals and metadata make; None where it is not known.
     """
     foreign = foreign_at(view, role)
-    if foreign is None or foreign.ratio is None or foreign.total_bytes_per_second is None:
+    if foreign is None or foreign.total_bytes_per_second is None:
         return None
+    if foreign.ratio is None:  # the devices moved nothing, for nobody
+        return 0.0
     much = foreign.ratio > LEAST_BYTES_RATIO and foreign.total_bytes_per_second >= LEAST_BYTES_PER_SECOND
     return foreign.ratio if much else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.limit.costs import cause_words, causes_words
+from mawl.advice.limit.words import limit_words
 from mawl.base.units import (
     counted_noun,
     format_memory,
@@ -151,15 +151,17 @@ def limited_by(summary: Summary) -> str:
     limit = summary.limit
     if limit is None:
         return ""
+    words = limit_words(limit, with_place=False)
     if limit.named:
-        return f"limited by {causes_words(limit.costs, with_place=False)}{_cap_words(limit)}"
-    return f"largest cost: {cause_words(limit.costs[0], with_place=False)}" if limit.costs else ""
+        return f"limited by {words}{_cap_words(limit)}"
+    return words if limit.costs else ""
 
 
 def _cap_words(limit: Limit) -> str:
     """`` at their cap of 100 MB/s`` where devices were near it in most windows in which jobs waited."""
+    directions = [cost.direction for cost in limit.costs if limit.role in cost.roles]
     for one in limit.caps_reached:
-        if limit.costs[0].direction == one.direction and 2 * one.near_windows > one.waited_windows:
+        if one.direction in directions and 2 * one.near_windows > one.waited_windows:
             return f" at their cap of {format_rate(one.bytes_per_second)}"
     return ""
 

@@ -42,7 +42,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[:4] == [
         "slowdown   1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, 95 % interval +17 % to +23 %)",
-        "cores      delivered 1.39 (1.39 to 1.39) -> 1.39 (1.39 to 1.39): equal within the range (0.0 %)",
+        "delivered  1.39 (1.39 to 1.39) -> 1.39 (1.39 to 1.39) cores: equal within the range (0.0 %)",
         'finding    Worse: "after" against "before", real time per job +20 % (95 % interval +17 % to +23 %)',
         "basis      geometric mean over 6 jobs, 5 against 5 runs",
     ]
@@ -444,7 +444,7 @@ def test_the_slowdown_comes_first_in_every_form(slower: Comparison) -> None:
     page = " ".join(html.render(slower).split())
     assert escape(said) in page.partition('id="trust"')[2]
     listed = render_markdown_comparison(slower).splitlines()
-    assert listed[2] == f"- **slowdown**: {escaped(said)}" and listed[3].startswith("- **cores**: delivered")
+    assert listed[2] == f"- **slowdown**: {escaped(said)}" and listed[3].startswith("- **delivered**: 1.39")
     assert [row[0] for row in tables(slower)[0].rows[:2]] == ["slowdown", "delivered cores"]
 
 

@@ -48,10 +48,11 @@ def test_an_answer_has_w_beside_its_bound_and_its_reason_or_its_largest_cost() -
     known = {"slowdown": 2.24}
     text = words(known | {"reason": "the bound 2.00 lies in the range 1.83 to 2.30"})
     assert "Not known 2.24 times the reference time (at most 2.00 allowed) The bound 2.00 lies in" in text
-    limit = {"named": True, "costs": [WORK, QUEUE], "evidence": []}
+    limit = {"named": True, "verdict": "storage", "second": "cpu", "costs": [WORK, QUEUE]}
     text = words(known | {"answer": "not carried", "reason": None}, limit=limit)
     assert "Is the load carried? No 2.24 times" in text
-    assert "allowed) Limit: work writes on /mnt/b (bandwidth), 0.40 of it (25 %), and waiting" in text
+    said = "Limit: work writes on /mnt/b (bandwidth), 0.40 of the slowdown (25 %), and processors"
+    assert f"allowed) {said}" in text
     assert "of 71 jobs finished The phase is short." in words({"reason": "the phase is short"})
 
 
@@ -96,7 +97,7 @@ def test_a_check_that_says_the_figures_are_disturbed_comes_before_one_that_asks_
 def test_what_nothing_limited_has_a_sentence_and_no_share() -> None:
     line = {"kind": "evidence", "sentence": "4.00 of 8 cores were busy"}
     text = words(limit={"verdict": "none", "named": False, "evidence": [line]})
-    assert "What costs most? No shared resource 4.00 of 8 cores were busy. Why" in text
+    assert "What do jobs lose most time to? No shared resource 4.00 of 8 cores were busy. Why" in text
 
 
 def test_that_others_moved_most_is_the_first_reason_of_doubt() -> None:
@@ -125,10 +126,10 @@ def test_the_nodes_of_a_run_have_a_line_with_the_first_and_the_last() -> None:
 
 def test_a_limit_has_its_share_and_one_that_is_not_known_its_reason() -> None:
     costs = [msgspec.structs.replace(QUEUE, share_ratio=0.45), msgspec.structs.replace(WORK, share_ratio=0.4)]
-    limit = {"verdict": "cpu", "named": True, "costs": costs}
-    both = "Waiting for processors and work writes on /mnt/b (bandwidth)"
+    limit = {"verdict": "cpu", "second": "storage", "named": True, "costs": costs}
+    both = "Processors (too few) and work writes on /mnt/b (bandwidth)"
     assert f"What limits it? {both} 45 % of the jobs' time by the first" in words(limit=limit)
-    below = "What costs most? Waiting for processors 45 % of the jobs' time"
+    below = "What do jobs lose most time to? Processors (too few) 45 % of the jobs' time"
     assert below in words(limit=limit | {"named": False})
     assert "What limits it? Not known The run was too short." in words()
 

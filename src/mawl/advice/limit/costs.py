@@ -18,17 +18,14 @@ from mawl.advice.limit.evidence import flow_of, port_part, server_part
 from mawl.advice.limit.resources import MORE_BLOCKED_RATIO, memory_part
 from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.validity.host import foreign_bytes_at
-from mawl.base.units import format_percent, format_ratio
 from mawl.figures.caps import cap_of
 from mawl.figures.others import waiting_for_foreign_bytes, waiting_for_others
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.waits import PARTS, is_unseen
 from mawl.figures.window_states import Moment
-from mawl.importers.formats.text import one_line
 from mawl.records.model.node import Direction
-from mawl.records.model.qualification import AnswerLimit
 from mawl.records.model.run import RunFacts
-from mawl.records.model.summary.judgement import Cause, CauseResource, Limit
+from mawl.records.model.summary.judgement import COST_ABSENT, Cause, CauseResource
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import count_of, value_of
 from mawl.records.spec.program_options import ROLES, Role
@@ -54,14 +51,33 @@ NOT_STORAGE = "the cause is not storage"
 ALIKE = "neither reads nor writes took the jobs twice as long as the other"
 NO_KIND = "neither a cap, a probe nor the windows show whether it is bandwidth or latency"
 NO_KINDS = "only storage and processors have kinds"
-NO_SLOWDOWN = "the run has no W (answer.slowdown)"
+NO_SLOWDOWN = COST_ABSENT["slowdown"]
+
+
+class Division(msgspec.Struct, frozen=True, kw_only=True):
+    """How the waiting of a run divides among causes.
+
+    ``by_role`` has parts of the time blocked in a role.  ``foreign`` is the part for bytes of other programs,
+    None where that is not known.  ``memory_elsewhere`` is the part of other waits that was for memory.
+    ``others_in_queue`` is the part of the run queue that other programs cost, or why that is not known.
+    ``at_caps`` is the share of the jobs' time for which jobs whose I/O mawl did not see waited at caps of
+    ``capped_roles``.
+    """
+
+    by_role: dict[Role, dict[CauseResource, float]]
+    foreign: dict[Role, float | None]
+    memory_elsewhere: float
+    others_in_queue: float | str
+    at_caps: float
+    capped_roles: list[Role]
 
 
 class Ends(msgspec.Struct, frozen=True, kw_only=True):
     """One end of what is open.
 
-    Threads that worked side by side leave factors of the time in I/O and in the run queue open; ``unseen`` is
-    the share of the time for which jobs whose I/O mawl did not see waited for storage.
+    ``io`` and ``queue`` are factors of the time in I/O and in the run queue, which threads that work at the
+    same time leave open.  ``unseen`` is the share of the jobs' time for which jobs whose I/O mawl did not see
+    waited for storage.
     """
 
     io: float
@@ -90,34 +106,52 @@ def time_shares(reading: RunView) -> dict[str, float] | None:
     return min(found, key=lambda shares: round(shares["unknown"], 1), default=None)
 
 
+def division_of(reading: RunView) -> Division:
+    """How the waiting of a run divides: by windows, and of other programs by bytes and by processors."""
+    foreign = {role: waiting_for_foreign_bytes(reading, role) for role in ROLES}
+    share = reading.mean(lambda one: one.unseen_share - unexplained(one, reading)) or 0.0
+    capped = sorted({role for roles in reading.at_cap.values() for role, _ in roles})
+    return Division(
+        by_role={role: _parts_of_role(reading, role, foreign[role] or 0.0) for role in ROLES},
+        foreign=foreign,
+        memory_elsewhere=_mean_part(reading, "other", lambda one: memory_part(one, reading, "other")),
+        others_in_queue=_others_in_queue(reading),
+        at_caps=share,
+        capped_roles=capped if share else [],
+    )
+
+
 def shares_by_place(
-    reading: RunView, shares: Mapping[str, float], slowdown: float | None, ends: Ends
+    reading: RunView, division: Division, shares: Mapping[str, float], slowdown: float | None, ends: Ends
 ) -> SharesByPlace:
     """What each place cost.  ``slowdown`` is W: without it slower cores than the reference do not show."""
-    found: dict[Place, dict[str, float]] = defaultdict(lambda: defaultdict(float))
-    for role in ROLES:
-        whole = ends.io * shares[role]
-        for resource, part in _parts_of_role(reading, role).items():
-            places = () if resource in ("memory", "others") else devices_of(reading, [role])
-            found[resource, tuple(places)][role] += whole * part
-    memory = _mean_part(reading, "other", lambda one: memory_part(one, reading, "other"))
-    found["memory", ()]["other"] += shares["other"] * memory
-    found["other", ()]["other"] += shares["other"] * (1.0 - memory)
-    queue, others = ends.queue * shares["run_queue"], part_of_others(reading)[0] or 0.0
-    found["cpu", ()]["queue"] += queue * (1.0 - others)
-    found["others", ()]["queue"] += queue * others
-    found["cpu", ()]["speed"] += max(shares["on_cpu"] - 1.0 / slowdown, 0.0) if slowdown else 0.0
-    at_cap, roles = at_caps(reading)
-    if at_cap:
-        found["storage", tuple(devices_of(reading, roles))][roles[0] if len(roles) == 1 else ""] += at_cap
+    places: dict[Place, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    for role, parts in division.by_role.items():
+        devices = tuple(devices_of(reading, [role]))
+        for resource, part in parts.items():
+            place = () if resource in ("memory", "others") else devices
+            places[resource, place][role] += ends.io * shares[role] * part
+    places["memory", ()]["other"] += shares["other"] * division.memory_elsewhere
+    places["other", ()]["other"] += shares["other"] * (1.0 - division.memory_elsewhere)
+    queue = ends.queue * shares["run_queue"]
+    by_others = queue * division.others_in_queue if isinstance(division.others_in_queue, float) else 0.0
+    places["others", ()]["queue"] += by_others
+    places["cpu", ()]["queue"] += queue - by_others
+    if slowdown:
+        places["cpu", ()]["speed"] += max(shares["on_cpu"] - 1.0 / slowdown, 0.0)
+    if division.at_caps:
+        capped = division.capped_roles
+        role_or_several = capped[0] if len(capped) == 1 else ""
+        places["storage", tuple(devices_of(reading, capped))][role_or_several] += division.at_caps
     if ends.unseen:
-        storage = {place: sum(own.values()) for place, own in found.items() if place[0] == "storage"}
-        found[max(storage, key=lambda place: storage[place], default=("storage", ()))][""] += ends.unseen
-    return found
+        storage = [place for place in places if place[0] == "storage"]
+        largest = max(storage, key=lambda place: sum(places[place].values()), default=("storage", ()))
+        places[largest][""] += ends.unseen
+    return places
 
 
-def part_of_others(reading: RunView) -> tuple[float | None, str | None]:
-    """The part of the time in the run queue that other programs cost; None with the reason."""
+def _others_in_queue(reading: RunView) -> float | str:
+    """The part of the time in the run queue that other programs cost; or why it is not known."""
     waiting, why = waiting_for_others(reading)
     known = [
         (lost * one.seconds, one.jobs_in_run_queue * one.seconds)
@@ -125,24 +159,28 @@ def part_of_others(reading: RunView) -> tuple[float | None, str | None]:
         if lost is not None and one.jobs_in_run_queue is not None
     ]
     if why is not None or not known:
-        return None, why or "the samples do not say who used the processors"
-    whole = sum(queued for _, queued in known)
-    return (sum(lost for lost, _ in known) / whole if whole else 0.0), None
+        return why or "the samples do not say who used the processors"
+    queued = sum(seconds for _, seconds in known)
+    return sum(seconds for seconds, _ in known) / queued if queued else 0.0
 
 
-def _parts_of_role(reading: RunView, role: Role) -> dict[CauseResource, float]:
-    """How the time blocked in a role divides: others by bytes, memory and network by windows."""
+def _parts_of_role(reading: RunView, role: Role, foreign: float) -> dict[CauseResource, float]:
+    """How the time blocked in a role divides; ``foreign`` is the part of other programs' bytes."""
     memory = _mean_part(reading, role, lambda one: memory_part(one, reading, role))
     elsewhere = role in reading.network_roles()
 
-    def network(one: Moment) -> float:
-        beyond = 1.0 - server_part(one) if elsewhere else port_part(one, reading, role)
-        return (1.0 - memory_part(one, reading, role)) * beyond
+    def beyond_machine(one: Moment) -> float:
+        part = 1.0 - server_part(one) if elsewhere else port_part(one, reading, role)
+        return (1.0 - memory_part(one, reading, role)) * part
 
-    beyond = _mean_part(reading, role, network, otherwise=float(elsewhere))
-    storage = max(1.0 - memory - beyond, 0.0)
-    others = storage * (waiting_for_foreign_bytes(reading, role) or 0.0)
-    return {"memory": memory, "network": beyond, "others": others, "storage": storage - others}
+    network = _mean_part(reading, role, beyond_machine, otherwise=float(elsewhere))
+    storage = max(1.0 - memory - network, 0.0)
+    return {
+        "memory": memory,
+        "network": network,
+        "others": storage * foreign,
+        "storage": storage * (1.0 - foreign),
+    }
 
 
 def _mean_part(
@@ -158,44 +196,52 @@ def _mean_part(
     return sum(weight * part(one) for weight, one in known) / whole if whole else otherwise
 
 
-def costs_of(reading: RunView, by_place: SharesByPlace, slowdown: float | None) -> list[Cause]:
-    """The costs from ``limit.least_cost_ratio`` on, the largest first."""
-    found = []
+def costs_of(by_place: SharesByPlace, slowdown: float | None) -> list[Cause]:
+    """The costs from ``limit.least_cost_ratio`` on, the largest first, without direction, place and kind."""
+    costs = []
     for (resource, devices), own in by_place.items():
         share = sum(own.values())
-        if share < LEAST_COST_RATIO:
-            continue
-        cost = Cause(
-            resource=resource,
-            devices=list(devices),
-            share_ratio=share,
-            slowdown=None if slowdown is None else share * slowdown,
-        )
-        roles = sorted((role for role in ROLES if own.get(role)), key=lambda role: -own[role])
-        if resource == "cpu":
-            cost = msgspec.structs.replace(cost, kind="queue" if own["queue"] >= own["speed"] else "speed")
-        elif resource in ("storage", "network") and roles:
-            direction = direction_of([reading.summary], roles)
-            cost = msgspec.structs.replace(
-                cost, roles=roles, direction=direction, place=directory_of(reading.facts, roles[0])
+        if share >= LEAST_COST_RATIO:
+            roles = sorted((role for role in ROLES if own.get(role)), key=lambda role: -own[role])
+            cost = Cause(
+                resource=resource,
+                roles=roles if resource in ("storage", "network") else [],
+                devices=list(devices),
+                share_ratio=share,
+                slowdown=slowdown and share * slowdown,
             )
-            if resource == "storage":
-                cost = msgspec.structs.replace(cost, kind=_kind_of(reading, roles, devices, direction))
-        found.append(cost)
-    return sorted(found, key=lambda cost: -cost.share_ratio)
+            if resource == "cpu":
+                kind = "queue" if own["queue"] >= own.get("speed", 0.0) else "speed"
+                cost = msgspec.structs.replace(cost, kind=kind)
+            costs.append(cost)
+    return sorted(costs, key=lambda cost: -cost.share_ratio)
+
+
+def described(reading: RunView, cost: Cause) -> Cause:
+    """The cost with direction, place and kind."""
+    if not cost.roles:
+        return cost
+    direction = direction_of([reading.summary], cost.roles)
+    return msgspec.structs.replace(
+        cost,
+        direction=direction,
+        place=directory_of(reading.facts, cost.roles[0]),
+        kind=_kind_of(reading, cost, direction) if cost.resource == "storage" else None,
+    )
 
 
 def reasons_of_cost(reading: RunView, cost: Cause) -> dict[str, str]:
     """Why a figure of a cost is null, by its name."""
-    storage = cost.resource in ("storage", "network") and cost.roles
-    place, direction = NOT_STORAGE, NOT_STORAGE
-    if storage:
+    kind = NO_KIND if cost.resource == "storage" else NO_KINDS
+    reasons = {"place": NOT_STORAGE, "direction": NOT_STORAGE, "kind": kind, "slowdown": NO_SLOWDOWN}
+    if cost.roles:
         role = cost.roles[0]
         placed = any(volume.role == role for volume in reading.facts.volumes)
-        place = f"{role} has several directories" if placed else f"the run does not say where {role} is"
-        direction = ALIKE if reading.summary.io.by_role else reading.summary.missing.get("io.by_role", "")
-    kind = NO_KIND if cost.resource == "storage" else NO_KINDS
-    return {"place": place, "direction": direction, "kind": kind, "slowdown": NO_SLOWDOWN}
+        reasons["place"] = (
+            f"{role} has several directories" if placed else f"the run does not say where {role} is"
+        )
+        reasons["direction"] = ALIKE if reading.summary.io.by_role else reading.summary.missing["io.by_role"]
+    return reasons
 
 
 def named(costs: Sequence[Cause]) -> list[Cause]:
@@ -203,9 +249,15 @@ def named(costs: Sequence[Cause]) -> list[Cause]:
 
     None of them where all that they cost is less than a fifth of the jobs' time.
     """
-    able = [cost for cost in costs if cost.resource != "other"]
-    found = able[:1] + [one for one in able[1:2] if one.share_ratio >= _both(able) * able[0].share_ratio]
-    return found if sum(cost.share_ratio for cost in found) >= LEAST_LOSS_RATIO else []
+    causes = able(costs)
+    seconds = [cost for cost in causes[1:2] if cost.share_ratio >= _both(causes) * causes[0].share_ratio]
+    limiting = causes[:1] + seconds
+    return limiting if sum(cost.share_ratio for cost in limiting) >= LEAST_LOSS_RATIO else []
+
+
+def able(costs: Sequence[Cause]) -> list[Cause]:
+    """The costs that can limit: locks, sleep and the like cannot."""
+    return [cost for cost in costs if cost.resource != "other"]
 
 
 def _both(costs: Sequence[Cause]) -> float:
@@ -220,25 +272,29 @@ def _both(costs: Sequence[Cause]) -> float:
 def pooled(runs: Sequence[tuple[Sequence[Cause], float]]) -> list[Cause]:
     """The costs of several runs of one load, each with the real time of its jobs in seconds."""
     whole = sum(seconds for _, seconds in runs)
-    groups: dict[object, list[tuple[Cause, float]]] = defaultdict(list)
-    for costs, seconds in runs:
-        for cost in costs:
-            groups[cost.resource, *cost.devices].append((cost, seconds))
-    found = []
-    for own in groups.values():
-        first = max(own, key=lambda one: one[0].share_ratio)[0]
-        known = [(one.slowdown, seconds) for one, seconds in own]
-        slowdowns = [value * seconds for value, seconds in known if value is not None]
-        found.append(
-            msgspec.structs.replace(
-                first,
-                share_ratio=sum(one.share_ratio * seconds for one, seconds in own) / whole,
-                slowdown=sum(slowdowns) / whole if len(slowdowns) == len(known) else None,
-                direction=first.direction if len({one.direction for one, _ in own}) == 1 else None,
-                kind=first.kind if len({one.kind for one, _ in own}) == 1 else None,
-            )
-        )
-    return sorted(found, key=lambda cost: -cost.share_ratio)
+    groups: dict[Place, list[tuple[Cause, float]]] = defaultdict(list)
+    for listed_of_run, seconds in runs:
+        for cost in listed_of_run:
+            groups[cost.resource, tuple(cost.devices)].append((cost, seconds))
+    costs = [_pooled(group, whole) for group in groups.values()]
+    listed = [cost for cost in costs if cost.share_ratio >= LEAST_COST_RATIO]
+    return sorted(listed, key=lambda cost: -cost.share_ratio)
+
+
+def _pooled(group: Sequence[tuple[Cause, float]], whole: float) -> Cause:
+    """One cost of several runs; what they do not share is None.  Runs without it lost less than 2 %."""
+    costs = [cost for cost, _ in group]
+    largest = max(costs, key=lambda cost: cost.share_ratio)
+    slowdown = None
+    if all(cost.slowdown is not None for cost in costs):
+        slowdown = sum((cost.slowdown or 0.0) * seconds for cost, seconds in group) / whole
+    return msgspec.structs.replace(
+        largest,
+        share_ratio=sum(cost.share_ratio * seconds for cost, seconds in group) / whole,
+        slowdown=slowdown,
+        direction=largest.direction if len({cost.direction for cost in costs}) == 1 else None,
+        kind=largest.kind if len({cost.kind for cost in costs}) == 1 else None,
+    )
 
 
 def devices_of(reading: RunView, roles: Sequence[Role]) -> list[str]:
@@ -270,19 +326,21 @@ def directory_of(facts: RunFacts, role: Role) -> str | None:
     return places[0] if len(places) == 1 else None
 
 
-def _kind_of(
-    reading: RunView, roles: Sequence[Role], devices: Sequence[str], way: Direction | None
-) -> Kind | None:
-    """Bandwidth or latency: by a cap, else by a probe, else by whether more waiting jobs got more bytes.
+def _kind_of(reading: RunView, cost: Cause, direction: Direction | None) -> Kind | None:
+    """Bandwidth or latency: by a cap or a probe, else by whether more waiting jobs got more bytes.
 
-    None where none of them shows it.
+    None where neither shows it.
     """
-    ways: Sequence[Direction] = [way] if way else ["read", "write"]
-    most = [_capability(reading, roles[0], one) for one in ways]
-    if (used := _used_while_waiting(reading, roles[0], devices, dict(zip(ways, most, strict=True)))) is None:
-        every = _rates_beside_waiters(reading, roles, devices)
-        return _kind_by_growth([one for one in every if one[0] >= LEAST_WAITING])
-    return "bandwidth" if used >= USED_RATIO else None if None in most else "latency"
+    ways: Sequence[Direction] = [direction] if direction else ["read", "write"]
+    role = cost.roles[0]
+    capability = {way: _capability(reading, role, way) for way in ways}
+    used = _used_while_waiting(reading, role, cost.devices, capability)
+    if used is None:
+        windows = _rates_beside_waiters(reading, cost.roles, cost.devices)
+        return _kind_by_growth([window for window in windows if window[0] >= LEAST_WAITING])
+    if used >= USED_RATIO:
+        return "bandwidth"
+    return None if None in capability.values() else "latency"
 
 
 def _capability(reading: RunView, role: Role, way: Direction) -> float | None:
@@ -301,17 +359,23 @@ def _used_while_waiting(
 
     A device serves somebody whenever a job waits, so windows count by the jobs that waited in a direction.
     """
-    parts = []
     flow = flow_of(reading, devices)
+    parts = []
     for way, capability in most.items():
         for one, rate in zip(reading.active, flow[way], strict=False):
-            reads = one.reading.get(role)
-            if one.jobs_blocked is not None and rate is not None and reads is not None and capability:
-                waiting = one.jobs_blocked[role] * (reads if way == "read" else 1.0 - reads)
-                if waiting:
-                    used = min(rate / (min(waiting, 1.0) * capability), 1.0)
-                    parts.append((used, waiting * one.seconds))
+            waiting = _waiting_in(one, role, way)
+            if waiting and rate is not None and capability:
+                used = min(rate / (min(waiting, 1.0) * capability), 1.0)
+                parts.append((used, waiting * one.seconds))
     return weighted_mean(parts)
+
+
+def _waiting_in(moment: Moment, role: Role, way: Direction) -> float | None:
+    """Mean number of jobs that waited in reads or in writes of a role, by the time inside its calls."""
+    reads = moment.reading.get(role)
+    if moment.jobs_blocked is None or reads is None:
+        return None
+    return moment.jobs_blocked[role] * (reads if way == "read" else 1.0 - reads)
 
 
 def _rates_beside_waiters(
@@ -350,12 +414,6 @@ def unexplained(moment: Moment, reading: RunView) -> float:
     return moment.unseen_share * (1.0 - max(_part_at_cap(moment, reading, way) for _, way in caps))
 
 
-def at_caps(reading: RunView) -> tuple[float, list[Role]]:
-    """The share of the jobs' time for which unseen jobs waited at caps, and the roles of these."""
-    share = reading.mean(lambda one: one.unseen_share - unexplained(one, reading)) or 0.0
-    return share, sorted({role for roles in reading.at_cap.values() for role, _ in roles}) if share else []
-
-
 def _part_at_cap(moment: Moment, reading: RunView, way: str) -> float:
     """The part of a window for which unseen jobs waited at a cap.
 
@@ -373,72 +431,3 @@ def _part_at_cap(moment: Moment, reading: RunView, way: str) -> float:
                 found.append((is_unseen(job), here, (own or 0) / (end - begin)))
     most, whole = max((rate for _, _, rate in found), default=0.0), sum(here for one, here, _ in found if one)
     return sum(here * rate for one, here, rate in found if one) / (most * whole) if most and whole else 0.0
-
-
-NO_COST = "no cause cost the jobs 2 % of their time"
-MOST_OTHER_COSTS = 2
-LONGEST_PLACE = 60
-"""Characters of a directory in a sentence; the figures have all of it."""
-
-RESOURCES: dict[str, str] = {
-    "storage": "storage",
-    "cpu": "processors",
-    "memory": "memory",
-    "network": "the network",
-    "others": "other programs",
-    "other": "other waits",
-    "none": "no shared resource",
-}
-OF_PROCESSORS = {"queue": "waiting for processors", "speed": "processors slower than the reference"}
-
-
-def cause_words(cost: Cause, *, with_place: bool = True) -> str:
-    """``work writes on /mnt/b (bandwidth)``; without roles the resource."""
-    if not cost.roles:
-        return OF_PROCESSORS.get(cost.kind or "", RESOURCES[cost.resource])
-    way = {"read": " reads", "write": " writes", None: ""}[cost.direction]
-    place = "" if cost.place is None or not with_place else f" on {shortened(one_line(cost.place))}"
-    over = " over the network" if cost.resource == "network" else ""
-    return f"{cost.roles[0]}{way}{place}{over}" + ("" if cost.kind is None else f" ({cost.kind})")
-
-
-def cost_words(cost: Cause) -> str:
-    """The cause, its cost: ``work writes on /mnt/b (bandwidth), 0.40 of it (21 %)``."""
-    share = format_percent(cost.share_ratio)
-    if cost.slowdown is None:
-        return f"{cause_words(cost)}, {share} of the jobs' time"
-    return f"{cause_words(cost)}, {format_ratio(cost.slowdown)} of it ({share})"
-
-
-def causes_words(costs: Sequence[Cause], *, with_place: bool = True) -> str:
-    """The causes that limit, in order: ``work writes on /mnt/b (bandwidth) and waiting for processors``."""
-    said = [cause_words(cost, with_place=with_place) for cost in named(costs)]
-    return " and ".join(said) or RESOURCES["none"]
-
-
-def limit_words(limit: Limit | AnswerLimit) -> str:
-    """What limits; below the bound of W the largest cost."""
-    if limit.named or not limit.costs:
-        return causes_words(limit.costs)
-    return f"largest cost: {cause_words(limit.costs[0])}"
-
-
-def costs_words(limit: Limit | AnswerLimit) -> str:
-    """What limits, or cost most, and then what other causes cost."""
-    limiting = named(limit.costs) if limit.named else limit.costs[:1]
-    rest = limit.costs[len(limiting) : len(limiting) + MOST_OTHER_COSTS]
-    said = " and ".join(map(cost_words, limiting)) or (RESOURCES["none"] if limit.named else NO_COST)
-    return said + (f"; then {', '.join(map(cost_words, rest))}" if rest else "")
-
-
-def limit_sentence(is_limit: bool | None, costs: Sequence[Cause]) -> str:
-    """``limit: A, 1.20 of it (40 %), and B``; below the bound ``largest cost: A``."""
-    limiting = named(costs)
-    if not is_limit or not limiting:
-        return f"largest cost: {cost_words(costs[0])}"
-    return f"limit: {', and '.join(map(cost_words, limiting))}"
-
-
-def shortened(text: str) -> str:
-    """The end of a long path."""
-    return text if len(text) <= LONGEST_PLACE else f"...{text[3 - LONGEST_PLACE :]}"

@@ -11,13 +11,14 @@ from mawl.advice.limit import imports
 from mawl.advice.limit.costs import (
     LEAST_COST_RATIO,
     NO_SLOWDOWN,
+    Division,
     Ends,
     SharesByPlace,
-    at_caps,
     costs_of,
+    described,
     devices_of,
+    division_of,
     named,
-    part_of_others,
     reasons_of_cost,
     shares_by_place,
     time_shares,
@@ -56,7 +57,8 @@ LEAST_SEEN_RATIO = value_of("answer.least_covered_ratio")
 """That nothing limited a run is said only where this share of its active time is known."""
 
 IMPORTED: tuple[Resource, ...] = ("storage", "cpu")
-NO_SECOND = "no second cause cost the jobs enough beside the first"
+NO_SECOND = "no second cause cost the jobs a good part of what the first did"
+OPEN_SECOND = "what mawl did not see leaves open whether a second cause limits the run"
 
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
 """Figures of the named device by direction: rate limits often hold for each by itself."""
@@ -91,80 +93,86 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
     if shares is None or known <= LEAST_KNOWN_RATIO * active:
         missing["limit"] = _why_unknown(reading)
         return None
-    ends = _ends(reading, shares)
-    by_place = shares_by_place(reading, shares, slowdown, ends[1])
-    least, middle, most = (
-        costs_of(reading, shares_by_place(reading, shares, slowdown, end), slowdown) for end in ends
-    )
-    limiting = named(middle)
-    places = [[(cost.resource, cost.devices) for cost in named(costs)] for costs in (least, most)]
-    agreed = all(place[:1] == [(one.resource, one.devices) for one in limiting[:1]] for place in places)
+    division = division_of(reading)
+    ends = _ends(reading, shares, division)
+    by_place, *at_ends = [shares_by_place(reading, division, shares, slowdown, end) for end in ends]
+    costs = costs_of(by_place, slowdown)
+    limiting = named(costs)
+    named_at_ends = [named(costs_of(places, slowdown)) for places in at_ends]
+    agreed = all(_places(causes[:1]) == _places(limiting[:1]) for causes in named_at_ends)
     if not agreed or (not limiting and known < LEAST_SEEN_RATIO * active):
         missing["limit"] = _why_unknown(reading)
         return None
-    if any(len(place) < len(limiting) for place in places):
-        limiting = limiting[:1]
-    first = next((cost for cost in limiting if cost.resource == "storage"), None)
-    role = first.roles[0] if first is not None and first.roles else None
-    device = first.devices[0] if first is not None and len(first.devices) == 1 else None
-    peaks = device_peaks(reading, device) if device else {}
-    verdict = limiting[0].resource if limiting else "none"
-    no_role = f"the verdict is {verdict}, not storage"
-    if first is not None and role is None:
-        roles = at_caps(reading)[1]
-        no_role = f"mawl did not see all I/O, and these roles reached their caps: {', '.join(roles)}"
-    no_device = no_role if role is None else _why_no_device(reading, role)
-    no_peak = no_device if device is None else f"no window has samples of {device}"
-    missing |= {
-        "limit.role": no_role,
-        "limit.device": no_device,
-        **{f"limit.{name}_bytes_per_second": no_peak for name in PEAKS},
-        "limit.second": NO_SECOND,
-        "limit.named": NO_SLOWDOWN,
-    }
-    for number, cost in enumerate(middle):
+    no_second = NO_SECOND
+    if any(len(causes) < len(limiting) for causes in named_at_ends):
+        limiting, no_second = limiting[:1], OPEN_SECOND
+    costs = [described(reading, cost) for cost in costs]
+    for number, cost in enumerate(costs):
         reasons = reasons_of_cost(reading, cost)
         missing |= {f"limit.costs.{number}.{name}": reason for name, reason in reasons.items()}
-    losses = _losses(by_place, ends[2].unseen, missing)
-    if (why := part_of_others(reading)[1]) is not None:
-        losses = replace(losses, others=None)
-        missing["limit.losses.others"] = why
-    if losses.storage is None:
-        missing["limit.second"] = missing["limit.losses.storage"]
+    losses = _losses(reading, by_place, shares, division, missing)
+    missing |= {"limit.second": missing.get("limit.losses.storage", no_second), "limit.named": NO_SLOWDOWN}
+    verdict = limiting[0].resource if limiting else "none"
+    role, device = _named_storage(reading, verdict, limiting, division, missing)
+    peaks = device_peaks(reading, device) if device else {}
     return Limit(
         verdict=verdict,
         second=limiting[1].resource if len(limiting) > 1 else None,
         named=None if slowdown is None else slowdown > bound,
-        costs=middle,
+        costs=costs,
         role=role,
         device=device,
         **{f"{name}_bytes_per_second": peaks.get(direction) for name, direction in PEAKS.items()},
         shares=_shares_of_windows(windows),
         losses=losses,
         told_ratio=known / active,
-        headroom=headroom_of(reading, missing, limiting, middle),
+        headroom=headroom_of(reading, missing, limiting, costs),
         evidence=_evidence(limiting, losses, reading),
         caps_reached=caps_near(reading, role) if role is not None else [],
     )
 
 
-def _ends(reading: RunView, shares: Mapping[str, float]) -> tuple[Ends, Ends, Ends]:
-    """What threads side by side and unseen I/O leave open: least I/O, the middle, most I/O."""
+def _places(causes: Sequence[Cause]) -> list[tuple[str, list[str]]]:
+    return [(cause.resource, cause.devices) for cause in causes]
+
+
+def _named_storage(
+    reading: RunView, verdict: str, limiting: Sequence[Cause], division: Division, missing: Missing
+) -> tuple[Role | None, str | None]:
+    """The role that storage limits by, and the device that holds it; None with reasons in ``missing``."""
+    storage = next((cause for cause in limiting if cause.resource == "storage"), None)
+    role = device = None
+    no_role = f"the verdict is {verdict}, not storage"
+    if storage is not None and storage.roles:
+        role = storage.roles[0]
+        device = storage.devices[0] if len(storage.devices) == 1 else None
+    elif storage is not None:
+        capped = ", ".join(division.capped_roles)
+        no_role = f"mawl did not see all I/O, and these roles reached their caps: {capped}"
+    no_device = _why_no_device(reading, role) if role is not None else no_role
+    no_peak = f"no window has samples of {device}" if device is not None else no_device
+    missing |= {"limit.role": no_role, "limit.device": no_device}
+    missing |= {f"limit.{name}_bytes_per_second": no_peak for name in PEAKS}
+    return role, device
+
+
+def _ends(reading: RunView, shares: Mapping[str, float], division: Division) -> tuple[Ends, Ends, Ends]:
+    """The middle of what threads at the same time and unseen I/O leave open, then least I/O and most I/O."""
     sums = {name: [0.0, 0.0, 0.0] for name in BOUNDED}
     for one in reading.active:
         if one.jobs_blocked is None or one.jobs_in_run_queue is None:
             continue
-        whole = {"io": sum(one.jobs_blocked[role] for role in ROLES), "run_queue": one.jobs_in_run_queue}
-        for name, middle in whole.items():
+        jobs_in = {"io": sum(one.jobs_blocked[role] for role in ROLES), "run_queue": one.jobs_in_run_queue}
+        for name, middle in jobs_in.items():
             low, high = (one.bounds or {}).get(name, (middle, middle))
             for at, jobs in enumerate((low, middle, high)):
                 sums[name][at] += jobs * one.seconds
     ratios = {name: [own[at] / own[1] if own[1] else 1.0 for at in (0, 2)] for name, own in sums.items()}
     io, queue = ratios["io"], ratios["run_queue"]
-    unseen = max(shares["unknown"] - at_caps(reading)[0], 0.0)
+    unseen = max(shares["unknown"] - division.at_caps, 0.0)
     return (
-        Ends(io=io[0], queue=queue[1], unseen=0.0),
         Ends(io=1.0, queue=1.0, unseen=0.0),
+        Ends(io=io[0], queue=queue[1], unseen=0.0),
         Ends(io=io[1], queue=queue[0], unseen=unseen),
     )
 
@@ -215,7 +223,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     costs = sorted((one for one in costs if one.share_ratio), key=lambda cost: -cost.share_ratio)
     limiting = named(costs)
     verdict = limiting[0].resource if limiting else "none"
-    found = dict.fromkeys(IMPORTED, 0.0) | {cost.resource: cost.share_ratio for cost in costs}
+    sums = dict.fromkeys(IMPORTED, 0.0) | {cost.resource: cost.share_ratio for cost in costs}
     unasked = [f"limit.losses.{name}" for name in ("memory", "network", "others")]
     missing |= {
         **dict.fromkeys(("limit.role", "limit.device"), imports.NO_PLACE),
@@ -233,7 +241,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         device=None,
         **{f"{name}_bytes_per_second": None for name in PEAKS},
         shares=_shares_of_windows([(one.name, one.seconds) for one in windows]),
-        losses=Losses(**found, memory=None, network=None, others=None),
+        losses=Losses(**sums, memory=None, network=None, others=None),
         told_ratio=known / active,
         headroom=headroom_of(reading, missing, limiting, costs),
         evidence=imports.evidence_of(windows, verdict),
@@ -241,18 +249,37 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     )
 
 
-def _losses(by_place: SharesByPlace, open_ratio: float, missing: Missing) -> Losses:
-    """What each resource cost; None for storage where jobs slept that mawl did not see for longer."""
-    found: dict[str, float | None] = dict.fromkeys(Losses.__struct_fields__, 0.0)
+def _losses(
+    reading: RunView,
+    by_place: SharesByPlace,
+    shares: Mapping[str, float],
+    division: Division,
+    missing: Missing,
+) -> Losses:
+    """What each resource cost; None where mawl did not see the I/O of jobs, or who else used the system."""
+    sums: dict[str, float | None] = dict.fromkeys(Losses.__struct_fields__, 0.0)
     for (resource, _), own in by_place.items():
         if resource != "other":
-            found[resource] = (found[resource] or 0.0) + sum(own.values())
-    if open_ratio >= LEAST_COST_RATIO:
-        found["storage"] = None
+            sums[resource] = (sums[resource] or 0.0) + sum(own.values())
+    unseen = shares["unknown"] - division.at_caps
+    if unseen >= LEAST_COST_RATIO:
+        sums["storage"] = None
         missing["limit.losses.storage"] = (
-            f"jobs whose I/O mawl did not see slept for {format_percent(open_ratio)} of the jobs' time"
+            f"jobs whose I/O mawl did not see slept for {format_percent(unseen)} of the jobs' time"
         )
-    return Losses(**found)
+    if why := _why_others_unknown(reading, shares, division):
+        sums["others"] = None
+        missing["limit.losses.others"] = why
+    return Losses(**sums)
+
+
+def _why_others_unknown(reading: RunView, shares: Mapping[str, float], division: Division) -> str | None:
+    """Why it is not known what other programs cost, where that can be as much as a cost that is listed."""
+    if isinstance(division.others_in_queue, str) and shares["run_queue"] >= LEAST_COST_RATIO:
+        return division.others_in_queue
+    if any(division.foreign[role] is None and shares[role] >= LEAST_COST_RATIO for role in ROLES):
+        return reading.summary.missing.get("io.foreign")
+    return None
 
 
 def _why_no_device(reading: RunView, role: Role) -> str:

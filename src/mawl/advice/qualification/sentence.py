@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from mawl.advice.answer import WORDS, Decision, times_words
-from mawl.advice.limit.costs import limit_sentence
+from mawl.advice.limit.words import limit_sentence
 from mawl.advice.qualification.evidence import Evidence
 from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.importers.formats.text import one_line
@@ -48,7 +48,7 @@ def sentence_of(
         parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
     limit = evidence.limit
     if limit is not None and limit.costs and decision.lack != "others":
-        said = limit_sentence(limit.named, limit.costs)
+        said = limit_sentence(limit)
         parts.append(f"{said[0].upper()}{said[1:]}.")
     if nodes is not None and nodes.limit in NODES_WORDS:
         parts.append(f"{NODES_WORDS[nodes.limit]}.")

@@ -15,7 +15,7 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.figures.io import foreign_at
-from mawl.figures.others import others_of, processor_use
+from mawl.figures.others import other_programs_of, processor_use
 from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, weighted_mean
@@ -82,7 +82,7 @@ def _foreign_processor_time(reading: RunView) -> list[Finding]:
             rule=COMPETITION.name,
             severity="preliminary",
             sentence=f"others used {format_percent(ratio)} of all processor time during the run"
-            + named(sorted(others_of(reading.facts)[0], key=lambda one: -one.cpu_seconds)),
+            + named(sorted(other_programs_of(reading.facts)[0], key=lambda one: -one.cpu_seconds)),
             cure=COMPETITION_CURE,
         )
     ]
@@ -131,7 +131,7 @@ def _foreign_device_bytes(reading: RunView) -> list[Finding]:
     sentence = foreign_bytes(reading.summary)
     if sentence is None:
         return []
-    moved = [one for one in others_of(reading.facts)[0] if one.moved_bytes]
+    moved = [one for one in other_programs_of(reading.facts)[0] if one.moved_bytes]
     most = named(sorted(moved, key=lambda one: -one.moved_bytes))
     sentence += f"; at all devices{most}" if most else ""
     return [Finding(rule=COMPETITION.name, severity="preliminary", sentence=sentence, cure=COMPETITION_CURE)]

@@ -20,7 +20,7 @@ from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunSeen, RunWish, WritableSpace
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
-from mawl.figures.others import others_of as programs_of
+from mawl.figures.others import other_programs_of
 from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
 from mawl.measure.machine import Machine, read_machine
@@ -347,7 +347,7 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
         disturbance="; ".join(one.reason for one in raised_by(view, None)) or None,
-        heavy=[str(one) for one in programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]],
+        heavy=[str(one) for one in other_programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]],
     )
 
 

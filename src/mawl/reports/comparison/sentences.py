@@ -270,7 +270,7 @@ def report_of(run: str) -> str:
 Line = tuple[str, str]
 """A short name and a sentence."""
 
-ANSWERS = {"slowdown": "slowdown", "delivered_cores": "cores"}
+ANSWERS = {"slowdown": "slowdown", "delivered_cores": "delivered"}
 HEADLINE = frozenset({"finding", "next", "publish"})
 """Names of the lines that a page shows in other places, as its title and below the cards."""
 
@@ -312,7 +312,8 @@ def answers(comparison: Comparison) -> list[Line]:
 def _answer_words(one: AnswerChange) -> str:
     """``1.21 (1.18 to 1.24) -> 2.02 (1.95 to 2.10): higher (+67 %, 95 % interval +61 % to +73 %)``."""
     sides = " -> ".join(map(ranged, (one.reference, one.candidate)))
-    sides = f"delivered {sides}" if one.name == "delivered_cores" else sides
+    if one.name == "delivered_cores":
+        sides = f"{sides} cores"
     if one.reason is not None or one.change_ratio is None:
         return f"{sides}: not compared, {one.reason}"
     ends = interval(one.low_ratio, one.high_ratio)

@@ -72,7 +72,7 @@ CauseResource = Literal["storage", "cpu", "memory", "network", "others", "other"
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):
-    """What a cause cost the jobs: relieving it altogether cannot save more."""
+    """A cause and what it cost the jobs: relieving it altogether cannot save more."""
 
     resource: Annotated[
         CauseResource,
@@ -150,7 +150,6 @@ class Answer(msgspec.Struct, kw_only=True):
         Number, share("The bound of W: mawl's own, unless mawl.toml has another answer_bound.", ANSWERS)
     ]
     parts: Parts
-    largest_cost: Annotated[Cause | None, block("The first of limit.costs.", LOSSES)]
     reference: AnswerReference
     delivered_cores: Annotated[
         Number | None, unitless("Reference seconds of the jobs over the elapsed seconds.", SLOWDOWN)
@@ -269,8 +268,8 @@ class Losses(msgspec.Struct, kw_only=True):
     cpu: Annotated[
         Number | None,
         share(
-            "Share of the jobs' time lost to processors, with that on slower ones than the reference; of an "
-            "import at most that share.",
+            "Share of the jobs' time in the run queue and, where W is known, on a processor beyond the "
+            "reference time; of an import at most that share.",
             LOSSES,
         ),
     ]

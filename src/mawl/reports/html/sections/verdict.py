@@ -10,7 +10,7 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.advice.answer import parts_words
-from mawl.advice.limit.costs import RESOURCES, cause_words, causes_words, limit_sentence, named
+from mawl.advice.limit.words import RESOURCES, cause_words, limit_sentence, shown_causes
 from mawl.advice.validity.host import COMPETITION
 from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
@@ -158,7 +158,7 @@ def _carried(figures: ShownFigures) -> Card:
     if said is not None and found.answer == "not carried":
         said += NO_JOB_MAY_FAIL
     elif said is None and (limit := figures.summary.limit) is not None and limit.costs:
-        said = limit_sentence(limit.named, limit.costs)
+        said = limit_sentence(limit)
     said = said or found.reasons[0]
     return Card(
         "Is the load carried?", answer, standing, [_as_sentence(said)], figure, measures, ("answer", "Why")
@@ -182,18 +182,18 @@ def _limit(figures: ShownFigures) -> Card:
         return Card(question, "Not known", "warn", [_as_sentence(why)], more=("answer", "Why"))
     evidence = [line.sentence for line in limit.evidence if line.kind == "evidence"]
     said = [_as_sentence(evidence[0])] if evidence else []
-    limiting = named(limit.costs)
     if not limit.named:
-        question, limiting = "What costs most?", limit.costs[:1]
-    if not limiting:
+        question = "What do jobs lose most time to?"
+    causes = shown_causes(limit)
+    if not causes:
         return Card(question, _capital(RESOURCES["none"]), "good", said, more=("answer", "Why"))
     return Card(
         question,
-        _capital(causes_words(limit.costs) if limit.named else cause_words(limiting[0])),
+        _capital(" and ".join(map(cause_words, causes))),
         "warn" if limit.named or limit.verdict != "none" else "good",
         said,
-        figures.show(format_percent, "limit", "costs", 0, "share_ratio"),
-        figures.term("of the jobs' time" + (" by the first" if len(limiting) > 1 else ""), COST_SHARE),
+        figures.show(format_percent, "limit", "costs", limit.costs.index(causes[0]), "share_ratio"),
+        figures.term("of the jobs' time" + (" by the first" if len(causes) > 1 else ""), COST_SHARE),
         ("answer", "Why"),
     )
 
