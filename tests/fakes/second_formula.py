@@ -71,7 +71,10 @@ class Folder:
         return least
 
     def rate(self, names: list[str], edges: Column) -> Column:
-        """What counters gained together per second in each window; nan where samples cover less than half."""
+        """What counters gained together per second in each window; nan where samples cover less than half.
+
+        From the first sample on: the difference of two counts since boot is exact to 1e-4 bytes only.
+        """
         total = numpy.zeros(len(edges) - 1)
         for name in names:
             sampled = self.sampled(name)
@@ -80,7 +83,7 @@ class Folder:
             for times, values in sampled:
                 covered = numpy.diff(numpy.clip(edges, times.min(), times.max()))
                 known = covered >= 0.5 * numpy.diff(edges)
-                gained = numpy.diff(numpy.interp(edges, times, values))
+                gained = numpy.diff(numpy.interp(edges, times, values - values[0]))
                 total += numpy.where(known, gained, numpy.nan) / numpy.where(known, covered, 1.0)
         return total
 
