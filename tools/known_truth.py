@@ -152,9 +152,9 @@ def _cost_faults(row: JudgedBed) -> list[str]:
             found.append(f"{name} is named, and gains {format_percent(gain)}")
         if name not in row.named() and gain > max(HELPS_LESS * gained, 0.0):
             found.append(f"{name} is not named, and gains {format_percent(gain)}")
-    named = [cost for cost in row.costs if cost.resource in row.named()]
+    named = [cost for cost in row.costs if cost.resource in row.named() and cost.roles]
     slow = {**dict.fromkeys(row.bed.caps, "bandwidth"), **dict.fromkeys(row.bed.delays, "latency")}
-    for role, kind in slow.items():
+    for role, kind in slow.items() if named else ():
         kinds = [cost.kind for cost in named if role in cost.roles]
         if not kinds:
             found.append(f"{role} is not named")
@@ -193,7 +193,8 @@ def page(rows: Sequence[JudgedBed]) -> str:
         "The *relief* is the part by which the real time of all jobs gets shorter with twice a resource.",
         "For storage the test doubles the cap or halves the delay of the slowed role, or doubles the rate of "
         "every device where no role is slowed.",
-        "For processors it gives 2 in place of 1; the machine has 2, so a bed with 2 gets half the sessions.",
+        "For processors it gives 2 in place of 1; the machine has 2, so a bed with 2 gets half the sessions, "
+        "rounded up.",
         "*W* is the slowdown by a second formula that shares no code with the answer.",
         "",
         "A bed is right if all of these hold:",
@@ -203,8 +204,8 @@ def page(rows: Sequence[JudgedBed]) -> str:
         f"- The relief of the largest cost is the largest, and at least {format_percent(HELPS)}.",
         "- Above the bound a second cost is named where its relief is more than half as large, and only "
         f"where it is at least {format_percent(HELPS)}.",
-        "- The slowed role is among those that are named, and not for latency where it has a cap, nor for "
-        "bandwidth where it has a delay.",
+        "- Where storage is named the slowed role is, and not for latency where it has a cap, nor for bandwidth "
+        "where it has a delay.",
         "",
         *(["No bed was judged since the limit is by cost."] if not beds else []),
         f"Right: {right} of {len(beds)}.",

@@ -343,7 +343,7 @@ def test_words_of_a_cost_and_of_a_slowdown() -> None:
     cost = Cause(resource="storage", roles=["work"], direction="write", place="/mnt/b", share_ratio=0.2)
     assert cost_words(cost) == "work writes on /mnt/b, 20 % of the jobs' time"
     assert cost_words(msgspec.structs.replace(cost, slowdown=0.4, kind="latency")) == (
-        "work writes on /mnt/b (latency), 0.40 of the slowdown (20 %)"
+        "work writes on /mnt/b (latency), 20 % of the jobs' time"
     )
     over = Cause(resource="network", roles=["data"], share_ratio=0.5)
     queue = Cause(resource="cpu", kind="queue", share_ratio=0.3, slowdown=1.7)
@@ -352,14 +352,14 @@ def test_words_of_a_cost_and_of_a_slowdown() -> None:
     assert limit_words(both) == "data over the network and processors (too few)"
     assert limit_sentence(both) == (
         "limit: data over the network, 50 % of the jobs' time, and processors (too few), "
-        "1.70 of the slowdown (30 %)"
+        "30 % of the jobs' time"
     )
     assert costs_words(both).endswith("; then other waits, 60 % of the jobs' time")
     one = msgspec.structs.replace(both, second=None)
     assert limit_words(one) == "data over the network", "as the verdict says, whatever the second costs"
     below = limit_by([queue], is_named=False)
     assert limit_words(below) == "largest cost: processors (too few)"
-    assert limit_sentence(below) == "largest cost: processors (too few), 1.70 of the slowdown (30 %)"
+    assert limit_sentence(below) == "largest cost: processors (too few), 30 % of the jobs' time"
     assert costs_words(limit_by([], is_named=False)) == "no cause cost the jobs 2 % of their time"
     assert took_words(1, 1.999, 2.0) == "1 session took 1.999 times mawl's reference time"
     assert took_words(2, 1.5, 2.0, "mine.toml@ab") == (

@@ -10,6 +10,7 @@ import msgspec
 import numpy
 import pytest
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.headroom import headroom_of
 from mawl.advice.judge import judged
 from mawl.figures.view import RunView, StoredView
@@ -151,7 +152,7 @@ def test_an_auditor_finds_the_same_in_the_tables(tmp_path: Path, rate: float | N
             cap = {"device": disk, "direction": "write", "file": "/a", "carries": [disk]}
             volume["caps"] = [cap | {"bytes_per_second": round(rate * float(numpy.nanmax(written)))}]
         (folder / "run.json").write_text(json.dumps(tables.facts))
-    summary = plain(judged(StoredView(open_run(folder))))
+    summary = plain(judged(StoredView(open_run(folder)), AnswerBounds(answer_bound=1.0)))
     found = headroom(tables, course_of(tables), summary["limit"])
     assert len(found) == 3
     assert {name: of(summary, name) for name in found} == pytest.approx(found)

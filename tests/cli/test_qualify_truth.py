@@ -63,8 +63,8 @@ BEDS: dict[str, KnownBed] = {
     "work writes at 25 MB a second": KnownBed(caps={"work": 25_000_000}, directions=WRITES, scale=SMOKE),
     "8 ms more for each request of util": KnownBed(delays={"util": 8}, minutes=4),
     "one core": KnownBed(sessions=3, minutes=5, scale=SMOKE, series=True),
-    "one core, work writes at 40 MB a second": KnownBed(
-        caps={"work": 40_000_000}, directions=WRITES, sessions=3, minutes=5, scale=SMOKE
+    "one core, work writes at 20 MB a second": KnownBed(
+        caps={"work": 20_000_000}, directions=WRITES, sessions=3, minutes=5, scale=SMOKE
     ),
 }
 SYSTEMS: dict[str, KnownBed] = {
@@ -87,14 +87,14 @@ def made(bed: Bed, known: KnownBed) -> None:
 def reliefs(known: KnownBed) -> dict[str, KnownBed]:
     """The bed with twice the storage that is slow (or twice all of it), and with twice the processors.
 
-    A bed that has all processors of the machine gets half the sessions instead.
+    A bed that has all processors of the machine gets half the sessions instead, rounded up.
     """
     slow = known.caps if known.caps or known.delays else dict.fromkeys(ROLES, AMPLE_BYTES_PER_SECOND)
     caps = {role: 2 * cap for role, cap in slow.items()}
     delays = {role: delay // 2 for role, delay in known.delays.items()}
     cores, sessions = MACHINE_PROCESSORS, known.sessions
     if known.processors == cores:
-        sessions = max(sessions // 2, 1)
+        sessions = (sessions + 1) // 2
     return {
         "storage": msgspec.structs.replace(known, caps=caps, delays=delays),
         "cpu": msgspec.structs.replace(known, processors=cores, sessions=sessions),

@@ -42,7 +42,7 @@ def test_it_says_that_it_is_no_answer_what_happened_and_which_command_answers() 
     assert "It is too short to answer for this machine." in text
     assert "71 jobs of twenty programs in 20 sessions; 70 gave the right answer" in text
     assert "61.0 s; the programs moved 6.00 GB, and 97 % of the bytes read and 100 %" in text
-    assert "limited by   processors (too few), 1.70 of the slowdown (60 %)" in text
+    assert "limited by   processors (too few), 60 % of the jobs' time" in text
     assert "mawl qualify --data '/a b' --work /w --util /u --minutes 30" in text
     assert "forecast: 10 min 12 s, 9.00 GB disk, 8 sessions" in text
     assert "every figure: runs/demo/report.html, or mawl report latest" in text

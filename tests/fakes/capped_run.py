@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.figures.view import RunView
 from mawl.records.model.node import Direction, IoCap
@@ -40,7 +41,8 @@ def capped_run(
     unseen: int = 0,
     moves: float = 1.0,
 ) -> Judged:
-    """Judged: work is on sdb, which has a cap in one direction and moved so many bytes per second.
+    """Judged by a bound that it does not keep: work is on sdb, which has a cap in one direction and moved so
+    many bytes per second.
 
     ``elsewhere`` is what the jobs moved at other devices; ``others`` what other programs moved, at a device
     where the jobs moved nothing, or instead of them; of the four jobs as many are ``unseen`` as it says,
@@ -62,7 +64,8 @@ def capped_run(
         for role, disk in DISKS.items()
     ]
     devices = {f"device.{name}.{way}_bytes": 0.0 for name in ("sda", "sdb") for way in ("read", "written")}
-    rates: dict[str, Rate] = {**waits, **devices, f"device.sdb.{figure}_bytes": moved}
+    calls = {f"role.work.{kind}_seconds": float(kind == direction) for kind in ("read", "write", "sync")}
+    rates: dict[str, Rate] = {**waits, **calls, **devices, f"device.sdb.{figure}_bytes": moved}
     rates |= elsewhere or {}
     of = facts(workload=WORKLOAD, outcome="completed", volumes=volumes, planned_jobs=AT_REFERENCE)
     alone = reading_of({**rates, **dict.fromkeys(others or {}, 0.0)}, of=of)
@@ -77,4 +80,5 @@ def capped_run(
     if moves < 1.0:
         whole = round(4.0 * (alone.jobs[-1].usage.charged_written_bytes or 0))
         jobs[-1] = replace(jobs[-1], usage=replace(jobs[-1].usage, charged_written_bytes=whole))
-    return judged(RunView(of, jobs, samples(60, {**IDLE, **rates, **(others or {})})))
+    view = RunView(of, jobs, samples(60, {**IDLE, **rates, **(others or {})}))
+    return judged(view, AnswerBounds(answer_bound=0.5))

@@ -20,7 +20,9 @@ NEAR, ABOVE = 0.95, 1.1
 
 
 def headroom(folder: Folder, course: Course, limit: Any) -> Figures:
-    """Over the active phase: processors, storage by caps and busy time, memory; 0 of what limited the run."""
+    """Over the active phase: processors, storage by caps and busy time, memory; 0 of what limited the run.
+
+    Slow processors and storage that takes long need not be full."""
     phase = numpy.array([course.start, course.turn])
     spent = {name: folder.rate([f"host.cpu_{name}_seconds"], phase)[0] for name in (*BUSY, *LEFT, "steal")}
     found = {"cpu": sum(spent[name] for name in LEFT) / sum(spent.values())}
@@ -29,9 +31,14 @@ def headroom(folder: Folder, course: Course, limit: Any) -> Figures:
         found["storage"] = 1 - max(
             share for volume in volumes for share in _used(folder, course, volume, phase)
         )
-    found["memory"] = _memory(folder, course, cached=limit["second"] == "memory")
+    kinds = {cost["resource"]: cost["kind"] for cost in reversed(limit["costs"])}
+    full = {
+        name for name in (limit["verdict"], limit["second"]) if kinds.get(name) not in ("speed", "latency")
+    }
+    full = set() if limit["named"] is False else full
+    found["memory"] = 0.0 if "memory" in full else _memory(folder, course, cached="memory" in kinds)
     return {
-        f"limit.headroom.{name}_ratio": 0.0 if name == limit["verdict"] else value
+        f"limit.headroom.{name}_ratio": 0.0 if name in full else value
         for name, value in found.items()
         if value == value
     }

@@ -33,6 +33,10 @@ NOT_ITS_STORAGE = (
     "the storage did not limit this run, and no target of the probe holds one of its roles (same node, same "
     "devices, same size)"
 )
+NOT_FULL = (
+    "storage limited the run, and nothing shows that its devices gave all they can, so the run's throughput "
+    "is not what the storage can do (mawl probe)"
+)
 NO_ROLE = "which role's file system limited the run is not known"
 
 
@@ -51,9 +55,10 @@ def guideline_of(
 ) -> Guideline:
     """``guideline``: throughput per core of one file system beside the two bounds; it decides nothing.
 
-    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by the
-    file system of the role that limited the run.  Of any other run the file system that moved most is shown
-    and not judged.  A run has none where others moved more than a tenth of its bytes (``foreign_bytes_at``).
+    It is a capability of storage, so it is judged by a probe (the lowest target that holds a role), or by
+    the file system of the role that limited the run by its bandwidth.  Of any other run the file system that
+    moved most is shown and not judged.  A run has none where others moved more than a tenth of its bytes
+    (``foreign_bytes_at``).
     """
     role = limit.role if limit is not None and limit.is_of("storage") else None
     rates = _probed_rates(probe, reading.facts, role, bounds)
@@ -72,7 +77,7 @@ def guideline_of(
         elif shown is None:
             why = reading.device.reason or why_no_devices(reading.facts)
             why = why or (NO_SAMPLES if cores_of(reading.facts)[0] else cores_of(reading.facts)[1])
-        elif role is None:
+        elif role is None or not _gave_all(limit):
             why = _why_not_judged(limit, probe)
         elif len(moved) > 1:
             why = f"{role} is on {len(moved)} file systems, and which of them limited the run is not known"
@@ -140,9 +145,16 @@ def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
     return f"{bounds}: {'met' if guideline.met else 'not met'}: {sentence}"
 
 
+def _gave_all(limit: Limit | None) -> bool:
+    """Whether storage limited the run by its bandwidth."""
+    if limit is None or limit.named is False:
+        return False
+    return any(cost.resource == "storage" and cost.kind == "bandwidth" for cost in limit.costs[:2])
+
+
 def _why_not_judged(limit: Limit | None, probe: Probe | None) -> str:
-    if limit is not None and limit.is_of("storage"):
-        return NO_ROLE
+    if limit is not None and limit.is_of("storage") and limit.named is not False:
+        return NO_ROLE if limit.role is None else NOT_FULL
     return NOT_ASKED if probe is None else NOT_ITS_STORAGE
 
 

@@ -31,7 +31,8 @@ def headroom_of(
 ) -> Headroom:
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
-    It is 0 of what is ``limiting`` the run; slow processors may be idle all the same.  Memory holds the page
+    It is 0 of what is ``limiting`` the run; processors that are slow, and storage whose requests take long,
+    may be idle all the same.  Memory holds the page
     cache, too, where it is one of the ``costs``.  Each source says what the figure is of.  A share below 0
     means that more was asked than the probe found.
     """
@@ -46,7 +47,7 @@ def headroom_of(
         others = foreign_bytes_at(reading, role) if cost.resource == "storage" else None
         if others:
             found["storage"] = None, others
-        elif cost.resource in found and cost.kind != "speed":
+        elif cost.resource in found and cost.kind not in ("speed", "latency"):
             found[cost.resource] = 0.0, f"{role or cost.resource} limited the run"
     for name, (share, words) in found.items():
         if share is None:

@@ -77,7 +77,7 @@ def test_without_a_limit_storage_has_what_demand_leaves_of_a_cap_that_holds(rate
 
 
 def test_the_guideline_judges_the_file_system_of_the_limiting_role_and_not_the_sum() -> None:
-    found = capped_run(CAP, elsewhere={"device.sda.read_bytes": 900e6}).guideline
+    found = capped_run(CAP, "read", "read", elsewhere={"device.sda.read_bytes": 900e6}).guideline
     assert found is not None and (found.basis, found.met, found.role) == ("run", False, "work")
     assert found.bytes_per_second_per_core == pytest.approx(CAP / 2)
     assert found.place == "work (ext4 on sdb)"
@@ -166,7 +166,7 @@ def test_jobs_whose_io_mawl_did_not_see_wait_for_storage_only_at_a_cap() -> None
     """Four static readers at a cap of 40 MB/s once had the limit "no shared resource", and no loss."""
     at_cap = capped_run(CAP, waits=SLEPT, unseen=4).limit
     assert at_cap is not None and (at_cap.verdict, at_cap.role, at_cap.device) == ("storage", "work", "sdb")
-    assert at_cap.losses.storage == pytest.approx(0.975)
+    assert at_cap.losses.storage == pytest.approx(57.5 / 59.5)
     assert "they moved what a control group allows" in at_cap.evidence[0].sentence
     below = capped_run(0.5 * CAP, waits=SLEPT, unseen=4)
     assert below.limit is None

@@ -43,7 +43,7 @@ def reading(
 
 
 def limit(of: RunView) -> dict[str, Any]:
-    return plain(limit_of(of, {}, 2.0))
+    return plain(limit_of(of, {}, 0.5))
 
 
 def test_what_memory_had_held_and_would_keep_is_memory_by_the_time_in_reads() -> None:

@@ -14,6 +14,7 @@ import msgspec
 import pytest
 
 from mawl.advice.limit.costs import direction_of
+from mawl.advice.limit.verdict import OPEN_SECOND
 from mawl.advice.qualification.machine import (
     is_all_behind_network,
     limit_of_runs,
@@ -21,6 +22,7 @@ from mawl.advice.qualification.machine import (
     system_of,
     unasked_over_network,
 )
+from mawl.figures.statistics import Interval
 from mawl.records.model.node import Inventory
 from mawl.records.model.run import NodeFacts, VolumeFacts
 from mawl.records.model.summary.host import DeviceFigures, MeanAndPeakTime, NetworkMount
@@ -221,21 +223,39 @@ def run_with(costs: list[Cause] | None, seconds: float = 100.0, writes: int = 10
     }
     limit = None if costs is None else {"costs": costs}
     by_role = dict.fromkeys(("data", "work", "util"), block)
-    return partly({"limit": limit, "io": {"by_role": by_role}, "time": {"real_time_seconds": seconds}})
+    time = {"real_time_seconds": seconds}
+    return partly({"limit": limit, "io": {"by_role": by_role}, "time": time, "missing": {}})
 
 
 def test_the_limit_is_what_cost_all_runs_together_most_and_not_what_most_runs_name() -> None:
+    above = Interval(middle=2.5, low=2.4, high=2.6)
     queue = Cause(resource="cpu", kind="queue", share_ratio=0.3, slowdown=0.6)
     some = msgspec.structs.replace(WORK, share_ratio=0.29)
     much = msgspec.structs.replace(WORK, share_ratio=0.8)
     runs = [run_with([queue, some]), run_with([queue, some]), run_with([much])]
-    found = limit_of_runs(runs, 2.5, 2.0)
+    missing: dict[str, str] = {}
+    found = limit_of_runs(runs, above, 2.0, missing)
     assert found is not None and (found.verdict, found.second, found.named) == ("storage", "cpu", True)
     assert [cost.share_ratio for cost in found.costs] == pytest.approx([0.46, 0.2])
     assert (found.costs[0].place, found.costs[0].direction) == ("/mnt/b", "write")
-    within = limit_of_runs(runs, 1.5, 2.0)
+    within = limit_of_runs(runs, Interval(middle=1.5, low=1.4, high=1.6), 2.0, missing)
     assert within is not None and within.named is False
-    assert limit_of_runs([*runs, run_with(None)], 2.5, 2.0) is None
+    assert missing == {}
+    unknown = run_with(None)
+    unknown.missing["limit"] = "the run was too short"
+    assert limit_of_runs([*runs, unknown], above, 2.0, missing) is None
+    assert missing == {"limit": "the run was too short"}
+
+
+def test_a_second_cause_that_a_run_left_open_is_not_named() -> None:
+    runs = [run_with([WORK, msgspec.structs.replace(WORK, resource="cpu", devices=[])]) for _ in range(2)]
+    missing: dict[str, str] = {}
+    named = limit_of_runs(runs, None, 2.0, missing)
+    assert named is not None and (named.verdict, named.second) == ("storage", "cpu")
+    runs[1].missing["limit.second"] = OPEN_SECOND
+    left = limit_of_runs(runs, None, 2.0, missing)
+    assert left is not None and (left.verdict, left.second) == ("storage", None)
+    assert missing == {"limit.second": OPEN_SECOND}
 
 
 def test_a_direction_is_named_only_where_it_cost_twice_the_other() -> None:

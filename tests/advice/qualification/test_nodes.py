@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from mawl.advice.answer import Disturbance
+from mawl.advice.limit.words import RESOURCES
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, one_machine, unseen_server
@@ -63,7 +64,7 @@ def test_one_node_that_carries_and_all_that_wait_for_storage_is_the_shared_stora
         "NO: 20 sessions on each of 4 nodes took 2.90 times mawl's reference time (bound 2.00). "
         "With one node: 1.40 times."
     )
-    assert nodes.reason.endswith(f"waiting for {resource}")
+    assert nodes.reason.endswith(f"waiting for {RESOURCES[resource]}")
     assert answer.next_step.startswith("Give the nodes faster shared storage or a faster network to it; then")
 
 
@@ -75,7 +76,10 @@ def test_one_node_that_does_not_carry_either_is_said_where_all_wait_for_shared_s
 def test_all_nodes_that_wait_for_processors_are_limited_by_neither() -> None:
     answer, nodes = of(no(limit=limit_by([Cause(resource="cpu", share_ratio=0.9)], is_named=True)))
     assert nodes.limit == "neither" and "shared storage" not in answer.sentence
-    assert "what limits them is cpu" in nodes.reason
+    assert "what limits them is processors, not the shared storage" in nodes.reason
+    costs = [Cause(resource="cpu", share_ratio=0.4), Cause(resource="network", share_ratio=0.35)]
+    _, nodes = of(no(limit=limit_by(costs, is_named=True)))
+    assert nodes.limit == "shared storage" and nodes.reason.endswith("waiting for the network")
 
 
 def test_all_nodes_that_carry_the_load_are_limited_by_neither() -> None:

@@ -51,7 +51,7 @@ def test_an_answer_has_w_beside_its_bound_and_its_reason_or_its_largest_cost() -
     limit = {"named": True, "verdict": "storage", "second": "cpu", "costs": [WORK, QUEUE]}
     text = words(known | {"answer": "not carried", "reason": None}, limit=limit)
     assert "Is the load carried? No 2.24 times" in text
-    said = "Limit: work writes on /mnt/b (bandwidth), 0.40 of the slowdown (25 %), and processors"
+    said = "Limit: work writes on /mnt/b (bandwidth), 25 % of the jobs' time, and processors"
     assert f"allowed) {said}" in text
     assert "of 71 jobs finished The phase is short." in words({"reason": "the phase is short"})
 

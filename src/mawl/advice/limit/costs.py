@@ -32,7 +32,10 @@ from mawl.records.spec.program_options import ROLES, Role
 
 LEAST_COST_RATIO = value_of("limit.least_cost_ratio")
 BOTH_RATIO = value_of("limit.both_ratio")
+LARGER_RATIO = value_of("qualification.least_direction_ratio")
 BOTH_QUEUE_RATIO = value_of("limit.both_queue_ratio")
+BOTH_STORAGE_RATIO = value_of("limit.both_storage_ratio")
+STORES = ("storage", "network")
 USED_RATIO = value_of("limit.used_ratio")
 FOLLOWED_RATIO = value_of("limit.followed_ratio")
 LEAST_WAITING = value_of("limit.least_waiting_jobs")
@@ -50,6 +53,8 @@ SharesByPlace = Mapping[Place, Mapping[str, float]]
 NOT_STORAGE = "the cause is not storage"
 ALIKE = "neither reads nor writes took the jobs twice as long as the other"
 NO_KIND = "neither a cap, a probe nor the windows show whether it is bandwidth or latency"
+NO_LARGER = "neither the queue nor the speed of the processors cost twice as much as the other"
+SEVERAL_CAPS = "jobs whose I/O mawl did not see waited at the caps of several roles"
 NO_KINDS = "only storage and processors have kinds"
 NO_SLOWDOWN = COST_ABSENT["slowdown"]
 
@@ -60,7 +65,7 @@ class Division(msgspec.Struct, frozen=True, kw_only=True):
     ``by_role`` has parts of the time blocked in a role.  ``foreign`` is the part for bytes of other programs,
     None where that is not known.  ``memory_elsewhere`` is the part of other waits that was for memory.
     ``others_in_queue`` is the part of the run queue that other programs cost, or why that is not known.
-    ``at_caps`` is the share of the jobs' time for which jobs whose I/O mawl did not see waited at caps of
+    ``at_caps`` is the part of the unknown time for which jobs whose I/O mawl did not see waited at caps of
     ``capped_roles``.
     """
 
@@ -76,13 +81,13 @@ class Ends(msgspec.Struct, frozen=True, kw_only=True):
     """One end of what is open.
 
     ``io`` and ``queue`` are factors of the time in I/O and in the run queue, which threads that work at the
-    same time leave open.  ``unseen`` is the share of the jobs' time for which jobs whose I/O mawl did not see
-    waited for storage.
+    same time leave open.  ``unseen_at`` is the role for which jobs whose I/O mawl did not see waited all the
+    time; None: they did not wait for I/O.
     """
 
     io: float
     queue: float
-    unseen: float
+    unseen_at: Role | None
 
 
 def time_shares(reading: RunView) -> dict[str, float] | None:
@@ -109,15 +114,19 @@ def time_shares(reading: RunView) -> dict[str, float] | None:
 def division_of(reading: RunView) -> Division:
     """How the waiting of a run divides: by windows, and of other programs by bytes and by processors."""
     foreign = {role: waiting_for_foreign_bytes(reading, role) for role in ROLES}
-    share = reading.mean(lambda one: one.unseen_share - unexplained(one, reading)) or 0.0
+    part = _mean_part(
+        reading,
+        "unknown",
+        lambda one: 1.0 - unexplained(one, reading) / one.unseen_share if one.unseen_share else 0.0,
+    )
     capped = sorted({role for roles in reading.at_cap.values() for role, _ in roles})
     return Division(
         by_role={role: _parts_of_role(reading, role, foreign[role] or 0.0) for role in ROLES},
         foreign=foreign,
         memory_elsewhere=_mean_part(reading, "other", lambda one: memory_part(one, reading, "other")),
         others_in_queue=_others_in_queue(reading),
-        at_caps=share,
-        capped_roles=capped if share else [],
+        at_caps=part,
+        capped_roles=capped if part else [],
     )
 
 
@@ -126,11 +135,13 @@ def shares_by_place(
 ) -> SharesByPlace:
     """What each place cost.  ``slowdown`` is W: without it slower cores than the reference do not show."""
     places: dict[Place, dict[str, float]] = defaultdict(lambda: defaultdict(float))
+    at_caps = shares["unknown"] * division.at_caps
     for role, parts in division.by_role.items():
         devices = tuple(devices_of(reading, [role]))
+        unseen = shares["unknown"] - at_caps if role == ends.unseen_at else 0.0
         for resource, part in parts.items():
             place = () if resource in ("memory", "others") else devices
-            places[resource, place][role] += ends.io * shares[role] * part
+            places[resource, place][role] += (ends.io * shares[role] + unseen) * part
     places["memory", ()]["other"] += shares["other"] * division.memory_elsewhere
     places["other", ()]["other"] += shares["other"] * (1.0 - division.memory_elsewhere)
     queue = ends.queue * shares["run_queue"]
@@ -139,14 +150,10 @@ def shares_by_place(
     places["cpu", ()]["queue"] += queue - by_others
     if slowdown:
         places["cpu", ()]["speed"] += max(shares["on_cpu"] - 1.0 / slowdown, 0.0)
-    if division.at_caps:
+    if at_caps:
         capped = division.capped_roles
         role_or_several = capped[0] if len(capped) == 1 else ""
-        places["storage", tuple(devices_of(reading, capped))][role_or_several] += division.at_caps
-    if ends.unseen:
-        storage = [place for place in places if place[0] == "storage"]
-        largest = max(storage, key=lambda place: sum(places[place].values()), default=("storage", ()))
-        places[largest][""] += ends.unseen
+        places["storage", tuple(devices_of(reading, capped))][role_or_several] += at_caps
     return places
 
 
@@ -188,9 +195,9 @@ def _mean_part(
 ) -> float:
     """The mean of a part of the jobs blocked at a place, over windows by these."""
     known = [
-        (one.jobs_blocked[place] * one.seconds, one)
+        (jobs * one.seconds, one)
         for one in reading.active
-        if one.jobs_blocked is not None and one.jobs_blocked[place]
+        if one.jobs_blocked is not None and (jobs := one.jobs_blocked.get(place))
     ]
     whole = sum(weight for weight, _ in known)
     return sum(weight * part(one) for weight, one in known) / whole if whole else otherwise
@@ -211,17 +218,23 @@ def costs_of(by_place: SharesByPlace, slowdown: float | None) -> list[Cause]:
                 slowdown=slowdown and share * slowdown,
             )
             if resource == "cpu":
-                kind = "queue" if own["queue"] >= own.get("speed", 0.0) else "speed"
-                cost = msgspec.structs.replace(cost, kind=kind)
+                cost = msgspec.structs.replace(cost, kind=_larger(own["queue"], own.get("speed", 0.0)))
             costs.append(cost)
     return sorted(costs, key=lambda cost: -cost.share_ratio)
+
+
+def _larger(queue: float, speed: float) -> Literal["queue", "speed"] | None:
+    """What of the processors cost at least twice as much as the other; None where neither did."""
+    if queue >= LARGER_RATIO * speed:
+        return "queue"
+    return "speed" if speed >= LARGER_RATIO * queue else None
 
 
 def described(reading: RunView, cost: Cause) -> Cause:
     """The cost with direction, place and kind."""
     if not cost.roles:
         return cost
-    direction = direction_of([reading.summary], cost.roles)
+    direction = direction_of([reading.summary], cost.roles[:1])
     return msgspec.structs.replace(
         cost,
         direction=direction,
@@ -232,8 +245,9 @@ def described(reading: RunView, cost: Cause) -> Cause:
 
 def reasons_of_cost(reading: RunView, cost: Cause) -> dict[str, str]:
     """Why a figure of a cost is null, by its name."""
-    kind = NO_KIND if cost.resource == "storage" else NO_KINDS
-    reasons = {"place": NOT_STORAGE, "direction": NOT_STORAGE, "kind": kind, "slowdown": NO_SLOWDOWN}
+    kind = {"storage": NO_KIND, "cpu": NO_LARGER}.get(cost.resource, NO_KINDS)
+    where = SEVERAL_CAPS if cost.resource == "storage" else NOT_STORAGE
+    reasons = {"place": where, "direction": where, "kind": kind, "slowdown": NO_SLOWDOWN}
     if cost.roles:
         role = cost.roles[0]
         placed = any(volume.role == role for volume in reading.facts.volumes)
@@ -245,13 +259,15 @@ def reasons_of_cost(reading: RunView, cost: Cause) -> dict[str, str]:
 
 
 def named(costs: Sequence[Cause]) -> list[Cause]:
-    """The costs that limit: the largest, and the second where it costs a good part of that, too.
+    """The costs that limit: the largest, and the second where relieving it gives half as much, too.
 
     None of them where all that they cost is less than a fifth of the jobs' time.
     """
     causes = able(costs)
-    seconds = [cost for cost in causes[1:2] if cost.share_ratio >= _both(causes) * causes[0].share_ratio]
-    limiting = causes[:1] + seconds
+    limiting = causes[:1]
+    for second in causes[1:2]:
+        if second.share_ratio >= _both(causes[0], second) * causes[0].share_ratio:
+            limiting = [causes[0], second]
     return limiting if sum(cost.share_ratio for cost in limiting) >= LEAST_LOSS_RATIO else []
 
 
@@ -260,38 +276,40 @@ def able(costs: Sequence[Cause]) -> list[Cause]:
     return [cost for cost in costs if cost.resource != "other"]
 
 
-def _both(costs: Sequence[Cause]) -> float:
-    """The part of the first cost from which a second is named.
+def _both(first: Cause, second: Cause) -> float:
+    """The part of the first cost from which relieving the second gives half of what the first gives.
 
-    More processors can end a queue; a faster device still takes its time.
+    More processors can end a queue; a faster device still takes its time, and its jobs come back to a queue.
     """
-    behind_storage = (costs[0].resource, costs[1].resource) == ("storage", "cpu")
-    return BOTH_QUEUE_RATIO if behind_storage else BOTH_RATIO
+    if first.resource in STORES and second.kind == "queue":
+        return BOTH_QUEUE_RATIO
+    return BOTH_STORAGE_RATIO if first.kind == "queue" and second.resource in STORES else BOTH_RATIO
 
 
-def pooled(runs: Sequence[tuple[Sequence[Cause], float]]) -> list[Cause]:
-    """The costs of several runs of one load, each with the real time of its jobs in seconds."""
+def pooled(runs: Sequence[tuple[Sequence[Cause], float]], slowdown: float | None) -> list[Cause]:
+    """The costs of several runs of one load, each with the real time of its jobs in seconds.
+
+    ``slowdown`` is W of all of them.
+    """
     whole = sum(seconds for _, seconds in runs)
     groups: dict[Place, list[tuple[Cause, float]]] = defaultdict(list)
     for listed_of_run, seconds in runs:
         for cost in listed_of_run:
             groups[cost.resource, tuple(cost.devices)].append((cost, seconds))
-    costs = [_pooled(group, whole) for group in groups.values()]
+    costs = [_pooled(group, whole, slowdown) for group in groups.values()]
     listed = [cost for cost in costs if cost.share_ratio >= LEAST_COST_RATIO]
     return sorted(listed, key=lambda cost: -cost.share_ratio)
 
 
-def _pooled(group: Sequence[tuple[Cause, float]], whole: float) -> Cause:
+def _pooled(group: Sequence[tuple[Cause, float]], whole: float, slowdown: float | None) -> Cause:
     """One cost of several runs; what they do not share is None.  Runs without it lost less than 2 %."""
     costs = [cost for cost, _ in group]
     largest = max(costs, key=lambda cost: cost.share_ratio)
-    slowdown = None
-    if all(cost.slowdown is not None for cost in costs):
-        slowdown = sum((cost.slowdown or 0.0) * seconds for cost, seconds in group) / whole
+    share = sum(cost.share_ratio * seconds for cost, seconds in group) / whole
     return msgspec.structs.replace(
         largest,
-        share_ratio=sum(cost.share_ratio * seconds for cost, seconds in group) / whole,
-        slowdown=slowdown,
+        share_ratio=share,
+        slowdown=slowdown and share * slowdown,
         direction=largest.direction if len({cost.direction for cost in costs}) == 1 else None,
         kind=largest.kind if len({cost.kind for cost in costs}) == 1 else None,
     )
@@ -314,10 +332,9 @@ def direction_of(summaries: Sequence[Summary], roles: Sequence[Role]) -> Directi
             spent["read"] += block.reads * (block.read_latency_seconds.mean or 0.0)
             spent["write"] += block.writes * (block.write_latency_seconds.mean or 0.0)
             spent["write"] += block.syncs * (block.sync_latency_seconds.mean or 0.0)
-    factor = value_of("qualification.least_direction_ratio")
-    if spent["read"] >= factor * spent["write"] and spent["read"] > 0.0:
+    if spent["read"] >= LARGER_RATIO * spent["write"] and spent["read"] > 0.0:
         return "read"
-    return "write" if spent["write"] >= factor * spent["read"] and spent["write"] > 0.0 else None
+    return "write" if spent["write"] >= LARGER_RATIO * spent["read"] and spent["write"] > 0.0 else None
 
 
 def directory_of(facts: RunFacts, role: Role) -> str | None:
@@ -334,13 +351,15 @@ def _kind_of(reading: RunView, cost: Cause, direction: Direction | None) -> Kind
     ways: Sequence[Direction] = [direction] if direction else ["read", "write"]
     role = cost.roles[0]
     capability = {way: _capability(reading, role, way) for way in ways}
-    used = _used_while_waiting(reading, role, cost.devices, capability)
-    if used is None:
-        windows = _rates_beside_waiters(reading, cost.roles, cost.devices)
-        return _kind_by_growth([window for window in windows if window[0] >= LEAST_WAITING])
-    if used >= USED_RATIO:
+    devices = len({(one.node, device) for one in reading.volumes(role) for device in one.devices}) or 1
+    used = _used_while_waiting(reading, cost, devices, capability)
+    if used is not None and used >= USED_RATIO:
         return "bandwidth"
-    return None if None in capability.values() else "latency"
+    # Jobs may all have waited for one of several devices, which then was full.
+    if used is not None and devices == 1 and None not in capability.values():
+        return "latency"
+    windows = _rates_beside_waiters(reading, cost.roles, cost.devices)
+    return _kind_by_growth([window for window in windows if window[0] >= LEAST_WAITING])
 
 
 def _capability(reading: RunView, role: Role, way: Direction) -> float | None:
@@ -353,19 +372,19 @@ def _capability(reading: RunView, role: Role, way: Direction) -> float | None:
 
 
 def _used_while_waiting(
-    reading: RunView, role: Role, devices: Sequence[str], most: Mapping[Direction, float | None]
+    reading: RunView, cost: Cause, devices: int, most: Mapping[Direction, float | None]
 ) -> float | None:
-    """What devices moved while jobs waited for them, over what they can.
+    """What so many devices moved while jobs waited for them, over what they can.
 
     A device serves somebody whenever a job waits, so windows count by the jobs that waited in a direction.
     """
-    flow = flow_of(reading, devices)
+    flow = flow_of(reading, cost.devices)
     parts = []
     for way, capability in most.items():
         for one, rate in zip(reading.active, flow[way], strict=False):
-            waiting = _waiting_in(one, role, way)
+            waiting = sum(_waiting_in(one, role, way) or 0.0 for role in cost.roles)
             if waiting and rate is not None and capability:
-                used = min(rate / (min(waiting, 1.0) * capability), 1.0)
+                used = min(rate / (min(waiting / devices, 1.0) * capability), 1.0)
                 parts.append((used, waiting * one.seconds))
     return weighted_mean(parts)
 
@@ -391,7 +410,7 @@ def _rates_beside_waiters(
 
 def _kind_by_growth(windows: list[tuple[float, float]]) -> Kind | None:
     """Latency where the rate follows the number of waiting jobs (Little's law), else bandwidth."""
-    if len(windows) < FEWEST_WINDOWS or min(windows)[1] <= 0.0:
+    if len(windows) < FEWEST_WINDOWS:
         return None
     windows.sort()
     half = len(windows) // 2
@@ -399,7 +418,7 @@ def _kind_by_growth(windows: list[tuple[float, float]]) -> Kind | None:
         [statistics.fmean(column) for column in zip(*part, strict=True)]
         for part in (windows[:half], windows[-half:])
     )
-    if many[0] < MORE_BLOCKED_RATIO * few[0]:
+    if many[0] < MORE_BLOCKED_RATIO * few[0] or few[1] <= 0.0 or many[1] <= 0.0:
         return None
     followed = log(many[1] / few[1]) / log(many[0] / few[0])
     return "latency" if followed >= FOLLOWED_RATIO else "bandwidth"

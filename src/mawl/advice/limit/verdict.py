@@ -38,11 +38,13 @@ from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Resource, Rule, RuleEvidenc
 from mawl.advice.validity.host import competition
 from mawl.base.units import counted_noun, format_percent
 from mawl.figures.missing import Missing
+from mawl.figures.others import other_programs_of
 from mawl.figures.slowdown import job_sums
 from mawl.figures.throughput import why_no_devices
 from mawl.figures.view import RunView
 from mawl.figures.waits import is_unseen
 from mawl.figures.window_states import Moment
+from mawl.records.model.node import named as named_programs
 from mawl.records.model.records import BOUNDED
 from mawl.records.model.summary.judgement import Cause, EvidenceLine, Limit, Losses, Shares
 from mawl.records.model.thresholds import value_of
@@ -94,31 +96,37 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         missing["limit"] = _why_unknown(reading)
         return None
     division = division_of(reading)
-    ends = _ends(reading, shares, division)
+    ends = _ends(reading, shares)
     by_place, *at_ends = [shares_by_place(reading, division, shares, slowdown, end) for end in ends]
     costs = costs_of(by_place, slowdown)
     limiting = named(costs)
-    named_at_ends = [named(costs_of(places, slowdown)) for places in at_ends]
-    agreed = all(_places(causes[:1]) == _places(limiting[:1]) for causes in named_at_ends)
-    if not agreed or (not limiting and known < LEAST_SEEN_RATIO * active):
+    places = _places(limiting)
+    at_each_end = [_places(named(costs_of(at_end, slowdown))) for at_end in at_ends]
+    other = [end for end, found in zip(ends[1:], at_each_end, strict=True) if found[:1] != places[:1]]
+    if other:
+        unseen = all(end.unseen_at is not None for end in other)
+        missing["limit"] = _why_unseen(reading) if unseen else OPEN_BOUNDS
+        return None
+    if not limiting and known < LEAST_SEEN_RATIO * active:
         missing["limit"] = _why_unknown(reading)
         return None
     no_second = NO_SECOND
-    if any(len(causes) < len(limiting) for causes in named_at_ends):
+    if any(found != places for found in at_each_end):
         limiting, no_second = limiting[:1], OPEN_SECOND
     costs = [described(reading, cost) for cost in costs]
     for number, cost in enumerate(costs):
         reasons = reasons_of_cost(reading, cost)
         missing |= {f"limit.costs.{number}.{name}": reason for name, reason in reasons.items()}
     losses = _losses(reading, by_place, shares, division, missing)
-    missing |= {"limit.second": missing.get("limit.losses.storage", no_second), "limit.named": NO_SLOWDOWN}
+    missing |= {"limit.second": no_second, "limit.named": NO_SLOWDOWN}
     verdict = limiting[0].resource if limiting else "none"
+    is_named = None if slowdown is None else slowdown > bound
     role, device = _named_storage(reading, verdict, limiting, division, missing)
     peaks = device_peaks(reading, device) if device else {}
     return Limit(
         verdict=verdict,
         second=limiting[1].resource if len(limiting) > 1 else None,
-        named=None if slowdown is None else slowdown > bound,
+        named=is_named,
         costs=costs,
         role=role,
         device=device,
@@ -126,7 +134,7 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         shares=_shares_of_windows(windows),
         losses=losses,
         told_ratio=known / active,
-        headroom=headroom_of(reading, missing, limiting, costs),
+        headroom=headroom_of(reading, missing, [] if is_named is False else limiting, costs),
         evidence=_evidence(limiting, losses, reading),
         caps_reached=caps_near(reading, role) if role is not None else [],
     )
@@ -156,8 +164,9 @@ def _named_storage(
     return role, device
 
 
-def _ends(reading: RunView, shares: Mapping[str, float], division: Division) -> tuple[Ends, Ends, Ends]:
-    """The middle of what threads at the same time and unseen I/O leave open, then least I/O and most I/O."""
+def _ends(reading: RunView, shares: Mapping[str, float]) -> list[Ends]:
+    """The middle of what threads at the same time and unseen I/O leave open, then least I/O and most I/O,
+    the unseen part of it in each role."""
     sums = {name: [0.0, 0.0, 0.0] for name in BOUNDED}
     for one in reading.active:
         if one.jobs_blocked is None or one.jobs_in_run_queue is None:
@@ -169,12 +178,10 @@ def _ends(reading: RunView, shares: Mapping[str, float], division: Division) -> 
                 sums[name][at] += jobs * one.seconds
     ratios = {name: [own[at] / own[1] if own[1] else 1.0 for at in (0, 2)] for name, own in sums.items()}
     io, queue = ratios["io"], ratios["run_queue"]
-    unseen = max(shares["unknown"] - division.at_caps, 0.0)
-    return (
-        Ends(io=1.0, queue=1.0, unseen=0.0),
-        Ends(io=io[0], queue=queue[1], unseen=0.0),
-        Ends(io=io[1], queue=queue[0], unseen=unseen),
-    )
+    least, most = (io[0], queue[1]), (io[1], queue[0])
+    roles = ROLES if shares["unknown"] else ()
+    ends = [((1.0, 1.0), None), (least, None), (most, None), *((most, role) for role in roles)]
+    return [Ends(io=io, queue=queue, unseen_at=role) for (io, queue), role in ends]
 
 
 def _shares_of_windows(windows: Sequence[tuple[str | None, float]]) -> Shares:
@@ -189,8 +196,7 @@ def _why_unknown(reading: RunView) -> str:
     if reading.samples is None or not reading.active:
         return reading.why_not_drawn or TOO_SHORT
     if any(unexplained(moment, reading) >= LEAST_LOSS_RATIO for moment in reading.active):
-        unseen = counted_noun(sum(map(is_unseen, reading.jobs)), "job")
-        return f"mawl did not see what {unseen} waited for: {'; '.join(reading.summary.io.unseen)}"
+        return _why_unseen(reading)
     if any(moment.jobs_blocked is not None for moment in reading.active):
         return OPEN_BOUNDS
     names = {name for node in reading.samples.nodes for name in reading.samples.names(node)}
@@ -198,6 +204,11 @@ def _why_unknown(reading: RunView) -> str:
         return NO_WAITS
     seen = any(moment.jobs_running is not None for moment in reading.active)
     return DO_NOT_ADD_UP if seen else TOO_SHORT
+
+
+def _why_unseen(reading: RunView) -> str:
+    unseen = counted_noun(sum(map(is_unseen, reading.jobs)), "job")
+    return f"mawl did not see what {unseen} waited for: {'; '.join(reading.summary.io.unseen)}"
 
 
 def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
@@ -261,7 +272,7 @@ def _losses(
     for (resource, _), own in by_place.items():
         if resource != "other":
             sums[resource] = (sums[resource] or 0.0) + sum(own.values())
-    unseen = shares["unknown"] - division.at_caps
+    unseen = shares["unknown"] * (1.0 - division.at_caps)
     if unseen >= LEAST_COST_RATIO:
         sums["storage"] = None
         missing["limit.losses.storage"] = (
@@ -353,8 +364,9 @@ def _evidence(limiting: Sequence[Cause], losses: Losses, reading: RunView) -> li
     found = [line for rule in chosen for line in rule.evidence(reading)]
     found = [*_unseen_lines(reading), *found, *capped_lines(reading)]
     if "others" in resources:
-        said = [RuleEvidence(kind="evidence", sentence=one.sentence) for one in competition(reading)]
-        found = [*said, *found]
+        most = named_programs(other_programs_of(reading.facts)[0])
+        said = [one.sentence for one in competition(reading)] or [f"other programs{most}"]
+        found = [*(RuleEvidence(kind="evidence", sentence=one) for one in said), *found]
     if not limiting:
         found = [*unlimited_lines(reading), *found]
     lines = {line.sentence: line.kind for line in found}

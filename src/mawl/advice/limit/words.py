@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.limit.costs import able
-from mawl.base.units import format_percent, format_ratio
+from mawl.base.units import format_percent
 from mawl.importers.formats.text import one_line
 from mawl.records.model.qualification import AnswerLimit
 from mawl.records.model.summary.judgement import Cause, Limit
@@ -48,11 +48,8 @@ def cause_words(cost: Cause, *, with_place: bool = True) -> str:
 
 
 def cost_words(cost: Cause) -> str:
-    """The cause and its cost: ``work writes on /mnt/b (bandwidth), 0.40 of the slowdown (21 %)``."""
-    share = format_percent(cost.share_ratio)
-    if cost.slowdown is None:
-        return f"{cause_words(cost)}, {share} of the jobs' time"
-    return f"{cause_words(cost)}, {format_ratio(cost.slowdown)} of the slowdown ({share})"
+    """The cause and its cost: ``work writes on /mnt/b (bandwidth), 25 % of the jobs' time``."""
+    return f"{cause_words(cost)}, {format_percent(cost.share_ratio)} of the jobs' time"
 
 
 def limit_words(limit: Limit | AnswerLimit, *, with_place: bool = True) -> str:
@@ -74,7 +71,7 @@ def costs_words(limit: Limit | AnswerLimit) -> str:
 
 
 def limit_sentence(limit: Limit | AnswerLimit) -> str:
-    """``limit: A, 1.20 of the slowdown (40 %), and B``; below the bound ``largest cost: A``."""
+    """``limit: A, 40 % of the jobs' time, and B``; below the bound ``largest cost: A``."""
     causes = shown_causes(limit)
     if limit.named and causes:
         return f"limit: {', and '.join(map(cost_words, causes))}"

@@ -249,7 +249,8 @@ def _reasons_of_missing(evidence: Evidence) -> dict[str, str]:
     reasons |= _reasons_of_missing_in_reference(evidence)
     if evidence.limit is not None:
         limit = evidence.limit
-        reasons |= {"limit.second": NO_SECOND} if limit.second is None else {}
+        if limit.second is None:
+            reasons["limit.second"] = found.get("limit.second", NO_SECOND)
         reasons |= {"limit.named": NO_SLOWDOWN} if limit.named is None else {}
         for number, cost in enumerate(limit.costs):
             fields = [name for name in COST_ABSENT if getattr(cost, name) is None]

@@ -49,7 +49,7 @@ def changes_of(fitting: Fitting, answer_bound: float) -> list[QualificationChang
             found.append(_change(text, system, gain, fitting, answer_bound))
     found.sort(key=lambda change: (-(change.sessions or 0), -(change.gain_ratio or 0.0)))
     limit = fitting.base.summary.limit
-    by_memory = limit is not None and limit.verdict == "memory"
+    by_memory = limit is not None and limit.is_of("memory")
     return [*([MORE_MEMORY] if by_memory else []), *found][:MOST_CHANGES]
 
 

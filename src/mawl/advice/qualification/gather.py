@@ -133,7 +133,7 @@ def evidence_of(record: Qualification, folder: Path, bounds: AnswerBounds) -> Ev
         jobs_per_hour=_jobs_per_hour(summaries),
         joules_per_job=energy[0],
         energy_scope=energy[1],
-        limit=limit_of_runs(summaries, None if slowdown is None else slowdown.middle, bounds.answer_bound),
+        limit=limit_of_runs(summaries, slowdown, bounds.answer_bound, missing),
         fits=with_the_measured(fits, sessions, slowdown, bounds.answer_bound),
         changes=changes,
         cautions=[

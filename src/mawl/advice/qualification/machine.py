@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mawl.advice.answer import LEAST_DIRECTION_RATIO
 from mawl.advice.limit.costs import named, pooled
+from mawl.advice.limit.verdict import OPEN_SECOND
 from mawl.advice.next_step import Lack
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent
 from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.statistics import Interval
 from mawl.records.model.node import Figures
 from mawl.records.model.qualification import AnswerLimit, AnswerStorage, AnswerSystem, QualifyNode
 from mawl.records.model.run import RunFacts, VolumeFacts
@@ -162,18 +164,26 @@ def unseen_server(facts: RunFacts) -> list[str]:
     ]
 
 
-def limit_of_runs(summaries: Sequence[Judged], slowdown: float | None, bound: float) -> AnswerLimit | None:
-    """What cost the jobs of all runs together most; None where a run does not say it."""
-    blocks = [(one.limit, one.time.real_time_seconds) for one in summaries]
-    known = [(limit.costs, seconds) for limit, seconds in blocks if limit is not None and seconds]
-    if len(known) < len(blocks) or not known:
-        return None
-    return limit_by(pooled(known), None if slowdown is None else slowdown > bound)
+def limit_of_runs(
+    summaries: Sequence[Judged], slowdown: Interval | None, bound: float, missing: dict[str, str]
+) -> AnswerLimit | None:
+    """What cost the jobs of all runs together most; None, with the reason, where a run does not say it."""
+    known = []
+    for one in summaries:
+        if one.limit is None or not one.time.real_time_seconds:
+            missing["limit"] = one.missing.get("limit", "no job of a run has a real time")
+            return None
+        known.append((one.limit.costs, one.time.real_time_seconds))
+    if any(one.missing.get("limit.second") == OPEN_SECOND for one in summaries):
+        missing["limit.second"] = OPEN_SECOND
+    middle = None if slowdown is None else slowdown.middle
+    is_named = None if middle is None else middle > bound
+    return limit_by(pooled(known, middle), is_named, second="limit.second" not in missing)
 
 
-def limit_by(costs: list[Cause], is_named: bool | None) -> AnswerLimit:
-    """The limit of runs with these costs, the largest first."""
-    limiting = [cost.resource for cost in named(costs)]
+def limit_by(costs: list[Cause], is_named: bool | None, *, second: bool = True) -> AnswerLimit:
+    """The limit of runs with these costs, the largest first; ``second``: whether to name two."""
+    limiting = [cost.resource for cost in named(costs)][: 2 if second else 1]
     return AnswerLimit(
         verdict=limiting[0] if limiting else "none",
         second=limiting[1] if len(limiting) > 1 else None,

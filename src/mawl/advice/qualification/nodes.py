@@ -5,6 +5,7 @@ docs/design/qualify-answer.md has the rule.
 
 from __future__ import annotations
 
+from mawl.advice.limit.words import RESOURCES, cause_words, shown_causes
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.base.units import counted_noun, format_ratio
 from mawl.figures.statistics import Interval
@@ -60,16 +61,22 @@ def limit_of_nodes(evidence: Evidence, nodes: NodesEvidence, whole: AnswerWord) 
         return "nodes", f"one node alone already takes as long: {longer}"
     if evidence.limit is None:
         return "not known", f"{longer}, and what limits the runs with all nodes is not known"
-    if evidence.limit.verdict in OF_SHARED_STORAGE:
+    causes = shown_causes(evidence.limit)
+    waits = next((cost for cost in causes if cost.resource in OF_SHARED_STORAGE), None)
+    if waits is not None:
         carries = _word_of(nodes.one, evidence.answer_bound)
         alone = {"carried": "carries the load", "not carried": "does not carry the load either"}.get(
             carries, "is near the bound"
         )
         return (
             "shared storage",
-            f"one node alone {alone}, and {longer}, waiting for {evidence.limit.verdict}",
+            f"one node alone {alone}, and {longer}, waiting for {RESOURCES[waits.resource]}",
         )
-    return "neither", f"{longer}, but what limits them is {evidence.limit.verdict}, not the shared storage"
+    found = " and ".join(map(cause_words, causes))
+    why = (
+        f"what limits them is {found}, not the shared storage" if found else "no shared resource limits them"
+    )
+    return "neither", f"{longer}, but {why}"
 
 
 def nodes_rules(evidence: Evidence) -> list[AnswerRule]:

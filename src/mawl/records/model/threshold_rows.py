@@ -234,7 +234,8 @@ QUALIFICATION: tuple[Threshold, ...] = (
         "qualification.least_direction_ratio",
         2.0,
         "ratio",
-        "Waiting in one direction over the other from which the limit names that direction.",
+        "Waiting in one direction over the other from which the limit names that direction; the same of the "
+        "queue and the speed of processors.",
     ),
     threshold(
         "qualification.more_time_ratio",

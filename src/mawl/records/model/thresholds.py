@@ -44,7 +44,14 @@ LIMIT: tuple[Threshold, ...] = (
         "limit.both_queue_ratio",
         0.3,
         "ratio",
-        "The same where the first is storage and the second processors, of which more can end a queue.",
+        "The same of the queue of processors behind storage: more processors can end a queue.",
+        "docs/design/verdict.md, Is the larger cost the better one to relieve?",
+    ),
+    threshold(
+        "limit.both_storage_ratio",
+        0.9,
+        "ratio",
+        "The same of storage behind the queue of processors: its jobs come back to the queue.",
         "docs/design/verdict.md, Is the larger cost the better one to relieve?",
     ),
     threshold(

@@ -46,7 +46,7 @@ def _head(advice: PlacementAdvice, width: int) -> list[str]:
         (advice.blocked_seconds + advice.other_blocked_seconds, format_seconds),
     )
     text = (
-        f"run {advice.run_id}: limit {advice.verdict or 'not known'}; summed real time {real}, "
+        f"run {advice.run_id}: largest cost {advice.verdict or 'not known'}; summed real time {real}, "
         f"blocked in I/O of the roles {blocked} ({share}), elsewhere {other}: "
         f"moving files can save at most {most}"
     )

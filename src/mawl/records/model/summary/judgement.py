@@ -65,7 +65,7 @@ class Parts(msgspec.Struct, kw_only=True):
 COST_ABSENT = {
     "direction": "the cause is not storage, or neither direction took the jobs twice as long as the other",
     "place": "the cause is not storage, or the role has several directories",
-    "kind": "the cause has no kinds, or neither a cap, a probe nor the windows show which it is",
+    "kind": "the cause has no kinds, or the figures do not show which it is",
     "slowdown": "the run has no W (answer.slowdown)",
 }
 CauseResource = Literal["storage", "cpu", "memory", "network", "others", "other"]

@@ -315,7 +315,7 @@ def _costs_table(figures: ShownFigures, limit: Limit) -> Markup:
     head = (
         "cause",
         figures.term("of the jobs' time", COST_SHARE),
-        figures.term("of the slowdown", "limit.costs.*.slowdown"),
+        figures.term("part of the slowdown", "limit.costs.*.slowdown"),
     )
     return table("What causes cost the jobs", head, rows)
 
