@@ -59,7 +59,7 @@ LEAST_SEEN_RATIO = value_of("answer.least_covered_ratio")
 """That nothing limited a run is said only where this share of its active time is known."""
 
 IMPORTED: tuple[Resource, ...] = ("storage", "cpu")
-NO_SECOND = "no second cause cost the jobs a good part of what the first did"
+NO_SECOND = "to relieve no second cause would help half as much as the first"
 OPEN_SECOND = "what mawl did not see leaves open whether a second cause limits the run"
 
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
