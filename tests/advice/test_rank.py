@@ -123,6 +123,12 @@ def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes
     assert all(getattr(last, name) is None for name in last.missing)
 
 
+def test_a_system_on_which_surely_fewer_fit_has_a_place() -> None:
+    found = rank({"a": system(None, high=1), "b": system(3, 3, 3), "c": system(None)}, {})
+    assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("a", 2), ("c", None)]
+    assert "fewer than 2" in text(found) and found.systems[1].behind == ["surely more sessions fit on b"]
+
+
 def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
     least = Fits(sessions=20, low=20, basis="measured")
     records = {

@@ -68,11 +68,11 @@ BEDS: dict[str, KnownBed] = {
     ),
 }
 SYSTEMS: dict[str, KnownBed] = {
-    "A-ample": KnownBed(processors=2, sessions=2, scale=SMOKE),
+    "A-ample": KnownBed(processors=2, sessions=2, minutes=4, scale=SMOKE),
     "B-slower-storage": KnownBed(
-        caps={"work": 60_000_000}, directions=WRITES, processors=2, sessions=2, scale=SMOKE
+        caps={"work": 45_000_000}, directions=WRITES, processors=2, sessions=2, minutes=5, scale=SMOKE
     ),
-    "C-one-core": KnownBed(processors=1, sessions=2, scale=SMOKE),
+    "C-one-core": KnownBed(processors=1, sessions=2, minutes=4, scale=SMOKE),
 }
 
 
@@ -202,7 +202,7 @@ def test_named_costs_are_those_whose_relief_helps_most(bed: Bed) -> None:
 
 @pytest.mark.lab
 @needs.marks(needs.TWO_PROCESSORS)
-@pytest.mark.long(minutes=13)
+@pytest.mark.long(minutes=17)
 def test_systems_are_ranked_in_the_order_of_their_jobs_per_hour(bed: Bed) -> None:
     rows = [qualified(bed, name, known) for name, known in SYSTEMS.items()]
     ranking = json.loads(mawl(bed, 1, "rank", *SYSTEMS, "--format", "json"))

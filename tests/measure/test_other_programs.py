@@ -16,7 +16,7 @@ from mawl.measure.other_programs import (
     MOST_PROGRAMS,
     OtherPrograms,
 )
-from mawl.records.model.node import OtherProgram
+from mawl.records.model.node import OtherProgram, notable
 from tests.fakes.tree import plant, plant_process
 
 KERNEL = 0x00200000
@@ -177,6 +177,7 @@ def test_a_hostile_name_is_one_line(tmp_path: Path) -> None:
 def test_the_words_name_what_is_worth_it(used: tuple[float, int | None, int | None], words: str) -> None:
     cpu, read, written = used
     program = OtherProgram(node="n", pid=7, name="a", cpu_seconds=cpu, read_bytes=read, written_bytes=written)
+    assert notable([program]) == ([] if words == "used 0.0 CPU seconds" else [program])
     assert str(program) == f"a (pid 7) {words}"
 
 

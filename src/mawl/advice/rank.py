@@ -35,7 +35,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """One system.  Sessions are those of all its ``nodes`` together.
 
     ``place`` counts the systems before it, and one; ``behind`` says behind which systems it surely is, and by
-    what.  ``fits_low`` without ``fits_high`` means at least.  What is None has its reason in ``missing``.
+    what.  ``fits_low`` without ``fits_high`` means at least, ``fits_high`` alone at most.  What is None has its reason in ``missing``.
     """
 
     name: str
@@ -252,7 +252,7 @@ def _placed(every: Sequence[Ranked]) -> list[Ranked]:
     others: all of a group overlap, and of two groups the one with fewer such others comes first.  In a group
     delivered cores decide in the same way, if all of it ran as many sessions.
     """
-    known = [one for one in every if one.fits is not None]
+    known = [one for one in every if one.fits is not None or one.fits_high is not None]
     more = {one.name: [other.name for other in known if _fits_more(other, one)] for one in known}
     faster: dict[str, list[str]] = {}
     for one in known:

@@ -71,6 +71,8 @@ def _fits(one: Ranked) -> str:
     """The sessions that fit, with their range."""
     if one.is_at_least:
         return f"at least {one.fits}"
+    if one.fits is None and one.fits_high is not None:
+        return f"fewer than {one.fits_high + 1}"
     return _range(one.fits, one.fits_low, one.fits_high, lambda number: f"{number:.0f}")
 
 

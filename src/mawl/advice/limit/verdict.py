@@ -365,7 +365,9 @@ def _evidence(limiting: Sequence[Cause], losses: Losses, reading: RunView) -> li
     found = [*_unseen_lines(reading), *found, *capped_lines(reading)]
     if "others" in resources:
         most = named_programs(other_programs_of(reading.facts)[0])
-        said = [one.sentence for one in competition(reading)] or [f"other programs{most}"]
+        said = [one.sentence for one in competition(reading)] or [
+            f"other programs{most or ', which mawl did not see'}"
+        ]
         found = [*(RuleEvidence(kind="evidence", sentence=one) for one in said), *found]
     if not limiting:
         found = [*unlimited_lines(reading), *found]

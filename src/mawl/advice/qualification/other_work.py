@@ -11,7 +11,7 @@ from mawl.base.units import counted_noun, format_percent
 from mawl.figures.campaign.knee import SessionRun
 from mawl.figures.others import other_programs_of
 from mawl.figures.view import RunView
-from mawl.records.model.node import MOST_NAMED_PROGRAMS
+from mawl.records.model.node import notable
 from mawl.records.model.qualification import QualifyRun
 
 
@@ -33,7 +33,7 @@ def others_of(views: Iterable[RunView]) -> Others:
     for view in views:
         ratio = foreign_cpu_ratio(view)
         if ratio is not None and (found.ratio is None or ratio > found.ratio):
-            programs = other_programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]
+            programs = notable(other_programs_of(view.facts)[0])
             found = Others(ratio=ratio, names=tuple(f"{one.name}, pid {one.pid}" for one in programs))
         elif found.ratio is None:
             found = Others(reason=view.why_not_drawn or "the samples do not say who used the processors")

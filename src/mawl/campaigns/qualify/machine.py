@@ -39,7 +39,7 @@ from mawl.measure.suitability import (
 from mawl.plan.mix import COPIES
 from mawl.plan.repeated_sessions import workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
-from mawl.records.model.node import MOST_NAMED_PROGRAMS
+from mawl.records.model.node import notable
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.records.model.qualification import Asked, Fits
 from mawl.records.model.records import RunOutcome
@@ -347,7 +347,7 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
         disturbance="; ".join(one.reason for one in raised_by(view, None)) or None,
-        heavy=[str(one) for one in other_programs_of(view.facts)[0][:MOST_NAMED_PROGRAMS]],
+        heavy=[str(one) for one in notable(other_programs_of(view.facts)[0])],
     )
 
 

@@ -170,9 +170,15 @@ def largest_first(programs: Iterable[OtherProgram]) -> list[OtherProgram]:
     return sorted(programs, key=lambda one: (one.kernel_thread, -one.weight))
 
 
+def notable(programs: Iterable[OtherProgram]) -> list[OtherProgram]:
+    """The first of these programs, without those that used next to nothing."""
+    found = [one for one in programs if round(one.cpu_seconds, 1) or one.moved_bytes >= LEAST_NAMED_BYTES]
+    return found[:MOST_NAMED_PROGRAMS]
+
+
 def named(programs: Iterable[OtherProgram]) -> str:
-    """The first of these programs in words, nothing where there are none: ``: python3 (pid 1) used ...``."""
-    words = "; ".join(map(str, [*programs][:MOST_NAMED_PROGRAMS]))
+    """The same in words, nothing where there are none: ``: python3 (pid 1) used ...``."""
+    words = "; ".join(map(str, notable(programs)))
     return f": {words}" if words else ""
 
 
