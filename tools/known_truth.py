@@ -204,8 +204,8 @@ def page(rows: Sequence[JudgedBed]) -> str:
         f"- The relief of the largest cost is the largest, and at least {format_percent(HELPS)}.",
         "- Above the bound a second cost is named where its relief is more than half as large, and only "
         f"where it is at least {format_percent(HELPS)}.",
-        "- Where storage is named the slowed role is, and not for latency where it has a cap, nor for bandwidth "
-        "where it has a delay.",
+        "- Where storage is named the slowed role is, and not for latency where it has a cap, nor for "
+        "bandwidth where it has a delay.",
         "",
         *(["No bed was judged since the limit is by cost."] if not beds else []),
         f"Right: {right} of {len(beds)}.",

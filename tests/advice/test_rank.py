@@ -124,7 +124,8 @@ def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes
 
 
 def test_a_system_on_which_surely_fewer_fit_has_a_place() -> None:
-    found = rank({"a": system(None, high=1), "b": system(3, 3, 3), "c": system(None)}, {})
+    fewer = system(None, high=1, evidence=NO, ran=2)
+    found = rank({"a": fewer, "b": system(3, 3, 3, ran=2), "c": system(None, ran=2)}, {})
     assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("a", 2), ("c", None)]
     assert "fewer than 2" in text(found) and found.systems[1].behind == ["surely more sessions fit on b"]
 

@@ -35,7 +35,8 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """One system.  Sessions are those of all its ``nodes`` together.
 
     ``place`` counts the systems before it, and one; ``behind`` says behind which systems it surely is, and by
-    what.  ``fits_low`` without ``fits_high`` means at least, ``fits_high`` alone at most.  What is None has its reason in ``missing``.
+    what.  ``fits_low`` without ``fits_high`` means at least, ``fits_high`` alone at most.  What is None has
+    its reason in ``missing``.
     """
 
     name: str
