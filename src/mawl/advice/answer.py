@@ -17,12 +17,13 @@ from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign
 from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
 from mawl.figures.io import REACHES_STORAGE_RATIO
 from mawl.figures.missing import NO_JOB_COUNTS, Missing
-from mawl.figures.open_jobs import CUT, bad_sentence, failed
+from mawl.figures.open_jobs import CUT, bad_sentence, cut_nodes, failed
 from mawl.figures.recordings import NO_JOBS
 from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
 from mawl.plan.reference_times import LEAST_SCALE, MOST_SCALE, reference_times
+from mawl.records.model.node import NodeRun
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import (
     Answer,
@@ -339,23 +340,34 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
     """Which jobs failed, and why not all of the load ran; None twice where every job finished.
 
     Of a run that was killed or interrupted, or goes on, only a job that failed says something: jobs that were
-    lost or stopped with the run, or never started, say nothing about the system.
+    lost or stopped with the run, or never started, say nothing about the system.  On a node that was lost a
+    job may have failed with it; only a wrong answer counts there.
     """
     jobs, planned = reading.summary.jobs, reading.facts.workload.jobs
     whole = max(jobs.total, planned)
-    if reading.facts.outcome in CUT:
-        bad = sum(getattr(jobs.left_out, name) for name in ("wrong_answer", "failed", "timed_out"))
-        ended = f"{jobs.finished} of {whole} jobs finished"
-        running = reading.facts.outcome == "running"
-        stopped = f"the run goes on: {ended} so far" if running else f"the run did not go through: {ended}"
+    cut = cut_nodes(reading.facts)
+    if reading.facts.outcome in CUT or cut:
+        names = {run.node for run in cut}
         broken = [job for job in reading.jobs if failed(job)]
-        return (bad_sentence(broken, whole, bad) if bad else None), stopped
+        broken = [job for job in broken if job.verified is False or job.node not in names]
+        so_far = " so far" if reading.facts.outcome == "running" else ""
+        stopped = f"{_how_cut(reading.facts, cut)}: {jobs.finished} of {whole} jobs finished{so_far}"
+        return (bad_sentence(broken, whole, len(broken)) if broken else None), stopped
     if not jobs.total and reading.facts.kind == "imported":
         return None, NO_JOBS
     bad = whole - jobs.counted
     if bad and reading.facts.kind == "imported":
         return f"{bad} of {jobs.total} imported jobs failed or are cut short", None
     return (bad_sentence(reading.jobs, whole, bad) if bad else None), None
+
+
+def _how_cut(facts: RunFacts, cut: Sequence[NodeRun]) -> str:
+    """How a run was cut short."""
+    if facts.outcome == "running":
+        return "the run goes on"
+    lost = [f"{run.node} was lost ({run.reason})" for run in cut if run.outcome == "lost"]
+    lost += [f"{run.node} did not go through ({run.reason})" for run in cut if run.outcome == "failed"]
+    return "; ".join(lost) or "the run did not go through"
 
 
 def _reasons_of_missing(reading: RunView, decision: Decision, sums: JobSums, missing: Missing) -> None:

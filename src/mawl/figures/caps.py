@@ -195,7 +195,8 @@ def _unknown(volumes: Sequence[VolumeFacts]) -> str | None:
     """
     if not volumes:
         return "not known: the run does not say what holds the role"
-    on_devices = [volume for volume in volumes if volume.file_system not in MEMORY_FILE_SYSTEMS] or volumes
+    here = [volume for volume in volumes if volume.counted_at is None] or volumes
+    on_devices = [volume for volume in here if volume.file_system not in MEMORY_FILE_SYSTEMS] or here
     unknown = [volume.caps_reason or NOT_RECORDED for volume in on_devices if volume.caps is None]
     return unknown[0] if unknown else None
 

@@ -161,7 +161,7 @@ def _role(
     devices = sorted({device for volume in volumes for device in volume.devices})
     targets = _targets(role, volumes, probe)
     demand: SideInTime | None = None
-    if devices and all(volume.devices for volume in volumes):
+    if devices and all(volume.placed for volume in volumes):
         names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
         counters = Counters(f"block devices {', '.join(devices)}", *names)
         demand = side_in_time(path, counters, facts, jobs, windows, samples, {})

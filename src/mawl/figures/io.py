@@ -297,7 +297,7 @@ def devices_by_role(
 
 def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
     for role, own in volumes.items():
-        if not own or any(not volume.devices for volume in own):
+        if not own or any(not volume.placed for volume in own):
             return f"no device of {role} is known"
         shared = sorted(other for other in volumes if other != role and _overlap(own, volumes[other]))
         if shared:

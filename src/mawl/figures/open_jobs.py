@@ -12,12 +12,17 @@ from mawl.figures.imported import observed_timeline
 from mawl.figures.recordings import interval_seconds, recorded_timeline
 from mawl.figures.series import NodeSeries, RunSamples
 from mawl.figures.sessions import JobSpan, Timeline, Unended, timeline
-from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE
+from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE, NodeRun
 from mawl.records.model.records import BOUNDED, STATES, EventRecord, JobRecord
 from mawl.records.model.run import RunFacts
 
 CUT = ("running", "interrupted")
 """Outcomes of runs that did not go through, or not yet: what has no end in them may have begun."""
+
+
+def cut_nodes(facts: RunFacts) -> list[NodeRun]:
+    """The nodes whose part of the run did not go through, or is not here whole."""
+    return [run for run in facts.node_runs if not run.whole or run.outcome in (*CUT, "lost")]
 
 
 def run_timeline(

@@ -108,7 +108,7 @@ def why_no_devices(facts: RunFacts) -> str | None:
     if not facts.volumes:
         return "the run does not say which block devices hold its roles"
     for volume in facts.volumes:
-        if not volume.devices and volume.file_system not in MEMORY_FILE_SYSTEMS:
+        if not volume.placed and volume.file_system not in MEMORY_FILE_SYSTEMS:
             return f"{volume.role}: {volume.reason or 'no block device is known for it'}"
     if not any(volume.devices for volume in facts.volumes):
         return "the roles lie in file systems that are memory"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pytest
 from pyarrow import compute
 
+from mawl.advice import judge
 from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.figures.view import StoredView
@@ -25,7 +25,7 @@ from mawl.records.spec.program_options import OnLostNode
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import Run, open_run
 from mawl.records.volumes import remove_leftover
-from mawl.run.cluster import agent
+from mawl.run.cluster import agent, controller
 from mawl.run.cluster.controller import ClusterRequest, Controller
 from mawl.run.cluster.link import NoAnswerError
 from mawl.run.cluster.messages import NodeTask
@@ -34,6 +34,7 @@ from mawl.run.runner.counting import leftover_counters
 from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.restrict import CGROUPS, GROUP_PREFIX
 from tests.fakes.local_nodes import LocalLink
+from tests.fakes.merged_sums import check_sums
 from tests.fakes.second_comparison import compare
 from tests.fakes.views import judged
 from tests.fakes.watcher import Watcher
@@ -171,26 +172,139 @@ def test_a_question_before_the_gate_that_nobody_answers_is_asked_again(tmp_path:
     assert lab.run().jobs.column("outcome").to_pylist() == ["finished"]
 
 
-def test_a_node_whose_folder_does_not_come_over_whole_has_failed(tmp_path: Path) -> None:
-    """Its jobs had ended; the merged run has no record of that, and must not say that all is complete."""
-    (tmp_path / "short.toml").write_text(
+def short(directory: Path, lease_seconds: float = 30.0) -> Lab:
+    """Two nodes with one short job each."""
+    (directory / "short.toml").write_text(
         'name = "short"\n[[sessions]]\nname = "a"\nstages = [[{ command = ["true"] }]]\n'
     )
-    plan = plan_of(str(tmp_path / "short.toml"))
-    lab = Lab(tmp_path, {"node1": plan, "node2": plan}, lease_seconds=30.0)
+    plan = plan_of(str(directory / "short.toml"))
+    return Lab(directory, {"node1": plan, "node2": plan}, lease_seconds)
 
-    def before(node: str, function: str) -> None:
-        if (node, function) == ("node1", "files"):
+
+def half(sizes: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    return [(name, size // 2) for name, size in sizes]
+
+
+def without_jobs(sizes: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    return [(name, size) for name, size in sizes if not name.startswith("jobs")]
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("answer", "why"),
+    [
+        (None, "Input/output error"),
+        (half, ""),
+        (without_jobs, ""),
+        (lambda sizes: [("../../x", 1)], "outside its run folder"),
+        (lambda sizes: 17, "not iterable"),
+        (lambda sizes: [("run.json", "many")], "Expected `int`"),
+    ],
+)
+def test_a_node_whose_folder_does_not_come_over_whole_has_failed(
+    tmp_path: Path, answer: Callable[[Any], Any] | None, why: str
+) -> None:
+    """Its jobs had ended; the merged run has no record of that, and must not say that all is complete."""
+    lab = short(tmp_path)
+
+    def lie(node: str, function: str, found: Any) -> Any:
+        if (node, function) != ("node1", "files"):
+            return found
+        if answer is None:
             raise MawlError("node1: the agent failed", why="OSError: Input/output error")
+        return answer(found)
 
-    lab.link.before = before
+    lab.link.lie = lie
     facts = lab.conduct()
     assert facts.outcome == "failed"
     first, second = facts.node_runs
     assert (first.outcome, second.outcome) == ("failed", "completed")
+    assert (first.whole, second.whole) == (False, True)
     assert first.reason is not None and first.reason.startswith("its run folder was not copied whole: ")
-    assert "Input/output error" in first.reason
+    assert why in first.reason
     assert open_run(tmp_path / "there" / f"{RUN}-node1").facts.outcome == "completed", "it stays there"
+    assert not (lab.folder / "nodes" / ".node1").exists()
+    said = judge.judged(StoredView(lab.run())).answer
+    assert said.answer == "not known" and said.reason is not None
+    assert said.reason.startswith("node1 did not go through (its run folder was not copied whole: ")
+
+
+@pytest.mark.lab
+def test_a_piece_of_a_folder_that_does_not_come_is_asked_for_again(tmp_path: Path) -> None:
+    lab = short(tmp_path)
+    failing = ["pieces", "pieces", "files"]
+
+    def before(node: str, function: str) -> None:
+        ended = node == "node2" and (lab.folder / "nodes" / ".node2").exists()
+        if ended and failing and failing[-1] == function:
+            failing.pop()
+            raise NoAnswerError("node2 did not answer")
+
+    lab.link.before = before
+    facts = lab.conduct()
+    assert not failing and (facts.outcome, facts.outcome_reason) == ("completed", None)
+    assert not (tmp_path / "there" / f"{RUN}-node2").exists(), "it was copied"
+
+
+@pytest.mark.lab
+@pytest.mark.parametrize(
+    ("asked", "answer", "why"),
+    [
+        ("keep", 17, "it answered what no mawl answers"),
+        ("keep", {"said": [b"{}"]}, "it answered what no mawl answers"),
+        (
+            "keep",
+            {"said": [b"nonsense"], "exit": None, "complaints": [], "stopped": None, "journal": {}},
+            "malformed",
+        ),
+        (
+            "keep",
+            {"said": [], "exit": "0", "complaints": [], "stopped": None, "journal": {}},
+            "Expected `int",
+        ),
+        ("clock", float("nan"), "its clock says nan"),
+        ("clock", 1e9, "its clock says 1000000000.0"),
+        ("clock", "noon", "its clock says noon"),
+        ("pieces", [b"", b""], "the beginning of its run folder is none"),
+        ("pieces", None, "the beginning of its run folder is none"),
+    ],
+)
+def test_a_node_that_answers_nonsense_costs_that_node(
+    tmp_path: Path, asked: str, answer: Any, why: str
+) -> None:
+    lab = short(tmp_path)
+    lab.link.lie = lambda node, function, found: (
+        answer if (node, function) == ("node2", asked) and lab.folder.exists() else found
+    )
+    facts = lab.conduct()
+    first, second = facts.node_runs
+    assert (first.outcome, second.outcome, facts.outcome) == ("completed", "lost", "failed")
+    assert second.reason is not None and why in second.reason
+    assert [job.outcome for job in lab.run().job_records() if job.node == "node1"] == ["finished"]
+    agent.finish(f"{RUN}-node2", False)
+    until_gone([f"{RUN}-node1", f"{RUN}-node2"])
+
+
+@pytest.mark.lab
+def test_a_node_that_is_not_ready_long_after_the_first_is_lost_and_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(controller, "LEAST_GATE_SECONDS", 0.5)
+    monkeypatch.setattr(controller, "GATE_TIMEOUTS", 0)
+    monkeypatch.setattr(controller, "WORD_SECONDS", 0.2)
+    lab = short(tmp_path)
+
+    def lie(node: str, function: str, found: Any) -> Any:
+        if (node, function) == ("node2", "keep"):
+            return found | {"said": [line for line in found["said"] if b'"ready"' not in line]}
+        return found
+
+    lab.link.lie = lie
+    facts = lab.conduct()
+    assert [run.outcome for run in facts.node_runs] == ["completed", "lost"]
+    assert facts.node_runs[1].reason == "its jobs were not ready 0 s after those of the first node"
+    assert any(text == "waiting for node2: its jobs are not ready" for text in lab.watcher.notices)
+    agent.finish(f"{RUN}-node2", False)
 
 
 @pytest.mark.lab
@@ -203,15 +317,7 @@ def test_the_nodes_are_one_run_whose_sums_are_those_of_the_nodes_own_folders(tmp
     assert (facts.workload.name, facts.workload.sessions, facts.workload.jobs) == ("2xnano", 8, 16)
     assert run.jobs.num_rows == 16 and compute.all(run.jobs.column("verified")).as_py()
     own = {name: lab.node(name) for name in names}
-    for table in ("jobs", "steps"):
-        whole = getattr(run, table)
-        parts = [getattr(one, table) for one in own.values()]
-        assert whole.num_rows == sum(part.num_rows for part in parts)
-        for field in whole.schema:
-            if pa.types.is_integer(field.type) or pa.types.is_floating(field.type):
-                sums = [compute.sum(part.column(field.name)).as_py() or 0 for part in parts]
-                found = compute.sum(whole.column(field.name)).as_py() or 0
-                assert found == pytest.approx(sum(sums)), (table, field.name)
+    check_sums(lab.folder)
     assert run.events.num_rows == sum(one.events.num_rows for one in own.values())
     assert {node.name: node.same_machine_as for node in facts.nodes} == {
         "node1": None, "node2": "node1",
@@ -245,6 +351,11 @@ def test_a_node_that_is_gone_leaves_a_whole_folder_and_the_others_go_on(sleepers
     assert sleepers.node("node2").facts.outcome == "interrupted"
     assert [run.outcome for run in facts.node_runs] == ["interrupted", "lost"]
     assert any("node2 was lost" in remark for remark in facts.remarks)
+    kept = f"node2 left its run folder behind: {sleepers.directory / 'there' / f'{RUN}-node2'}"
+    assert kept in facts.remarks
+    said = judge.judged(StoredView(sleepers.run())).answer
+    assert said.answer == "not known"
+    assert (said.reason or "").startswith("node2 was lost (the worker of node2 is gone): ")
     until_gone([f"{RUN}-node1", f"{RUN}-node2"])
 
 
@@ -278,10 +389,10 @@ def test_a_killed_runner_is_no_lost_node_and_its_folder_is_copied(sleepers: Lab)
 
 def test_the_end_of_the_controller_stops_the_agents(sleepers: Lab) -> None:
     def fail() -> None:
-        raise MawlError("the controller met something")
+        raise OSError("the controller met something")
 
     once_running(sleepers, 4, fail)
-    with pytest.raises(MawlError, match="met something"):
+    with pytest.raises(OSError, match="met something"):
         sleepers.conduct()
     until_gone([f"{RUN}-node1", f"{RUN}-node2"])
     kept = sleepers.run().facts

@@ -17,6 +17,7 @@ from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.records.store import Run, open_run
 from mawl.run.cluster.dask_link import CONNECT_SECONDS, NO_SCHEDULER, connected
 from mawl.run.launch.setup import live_runs
+from tests.fakes.merged_sums import check_sums
 from tests.run.cluster.conftest import Cluster
 
 SLEEPERS = """
@@ -82,10 +83,7 @@ def test_four_workers_are_four_nodes_and_a_clock_that_is_off_is_corrected(
     assert done.returncode == 0, done.stderr + done.stdout
     run = newest(tmp_path)
     assert run.jobs.num_rows == 32 and compute.all(run.jobs.column("verified")).as_py()
-    for column in ("real_time_seconds", "user_cpu_seconds", "application_read_bytes"):
-        parts = [open_run(run.path / "nodes" / name).jobs.column(column) for name in NAMES]
-        own = sum(compute.sum(part).as_py() for part in parts)
-        assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(own)
+    check_sums(run.path)
     runs = {one.node: one for one in run.facts.node_runs}
     for name, one in runs.items():
         assert one.clock is not None and one.gate_after_seconds is not None

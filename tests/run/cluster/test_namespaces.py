@@ -16,6 +16,7 @@ from pyarrow import compute
 from mawl.records.store import Run, open_run
 from mawl.run.launch.setup import live_runs
 from tests import needs
+from tests.fakes.merged_sums import check_sums
 from tests.run.cluster.conftest import Cluster
 from tests.run.cluster.spaces import NO_SPACES, SUBNET, Spaces
 
@@ -93,14 +94,7 @@ def test_a_workload_on_four_nodes_is_one_run_of_verified_jobs(
     assert run.jobs.num_rows == 4 * jobs
     assert compute.all(run.jobs.column("verified")).as_py()
     own = [open_run(run.path / "nodes" / name) for name in NAMES]
-    for column in (
-        "real_time_seconds",
-        "user_cpu_seconds",
-        "application_read_bytes",
-        "charged_written_bytes",
-    ):
-        parts = sum(compute.sum(one.jobs.column(column)).as_py() for one in own)
-        assert compute.sum(run.jobs.column(column)).as_py() == pytest.approx(parts)
+    check_sums(run.path)
     assert [one.jobs.num_rows for one in own] == [jobs] * 4
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 

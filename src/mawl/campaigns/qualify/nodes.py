@@ -17,6 +17,7 @@ from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, Chooser, Repeats,
 from mawl.campaigns.qualify.engine import Engine, LeftOutError
 from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, WritableSpace
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
+from mawl.figures.open_jobs import cut_nodes
 from mawl.measure.space import EPHEMERAL
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.qualification import (
@@ -158,16 +159,16 @@ def _lost_node_error(folder: Path) -> MawlError | None:
     if not (folder / FACTS).exists():
         return None
     facts: RunFacts = open_run(folder).facts
-    every: list[NodeRun | StorageRun] = [*facts.node_runs, *facts.storage_runs]
-    for run in every:
-        if run.outcome == "lost":
-            return MawlError(
-                f"node {run.node} was lost during the run",
-                where=str(folder),
-                why=run.reason,
-                cure="repair the node (with --cluster: start its worker again); the run is then made anew",
-            )
-    return None
+    lost: list[NodeRun | StorageRun] = [run for run in cut_nodes(facts) if run.outcome in ("lost", "failed")]
+    lost += [run for run in facts.storage_runs if run.outcome == "lost"]
+    if not lost:
+        return None
+    return MawlError(
+        f"node {lost[0].node} was lost during the run",
+        where=str(folder),
+        why=lost[0].reason,
+        cure="repair the node (with --cluster: start its worker again); the run is then made anew",
+    )
 
 
 PREFERRED = (

@@ -37,7 +37,9 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     ``run_id`` is its own run's, whose folder is ``folder`` (below the merged run's folder).  ``lost``:
     it died, hung or left the network, and ``reason`` says how that was seen.  ``gate_after_seconds`` is
     when its gate opened, after the merged run's ``started_at``, by the controller's clock.
-    ``left_behind`` names the folder on the node, where it could not be copied whole.
+    ``left_behind`` names the folder on the node, where it could not be copied whole.  Of a node that is not
+    ``whole`` (it was lost, its process ended without a word, or its folder was not copied whole) jobs without
+    an end say nothing about the system.
     """
 
     node: str
@@ -47,6 +49,7 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     jobs: int
     outcome: NodeOutcome
     reason: str | None = None
+    whole: bool = True
     folder: str | None = None
     left_behind: str | None = None
     clock: ClockFacts | None = None

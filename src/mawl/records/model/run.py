@@ -194,6 +194,12 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
     reason: Annotated[
         str | None, text("Why no device is known.", HOST_ROLES, absent="its devices are known")
     ] = None
+    counted_at: Annotated[
+        str | None,
+        text(
+            "The node of the same machine at which its devices count.", HOST_ROLES, absent="they count here"
+        ),
+    ] = None
     caps: Annotated[
         list[IoCap] | None,
         block("Caps of the run's control group on its devices, at the start; empty if there are none.", CAPS),
@@ -211,6 +217,11 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
         int | None, size("Bytes free there before the jobs, inputs made.", VOLUME_SPACE)
     ] = None
     free_after_bytes: Annotated[int | None, size("Bytes free there after the jobs.", VOLUME_SPACE)] = None
+
+    @property
+    def placed(self) -> bool:
+        """Whether the devices that hold it are known, here or at another node of the same machine."""
+        return bool(self.devices) or self.counted_at is not None
 
 
 class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -103,6 +103,10 @@ LEAD_SECONDS = 1.0
 ASKED_IN_TIMEOUT = 8
 """So often at least a node is asked in its timeout, half of which is its lease."""
 CLOCKS_AT_ONCE = 4
+WORD_SECONDS = 10.0
+"""Between two words on the screen about nodes for which a run waits."""
+GATE_TIMEOUTS, LEAST_GATE_SECONDS = 10, 300.0
+"""How long nodes wait for another at the gate: so many timeouts, and at least so many seconds."""
 
 
 class ClusterRequest(msgspec.Struct, frozen=True, kw_only=True):
@@ -190,7 +194,7 @@ class Controller:
         self.listener.notice(f"{len(self.nodes)} nodes: {', '.join(self.by_name)}")
         if self.storage:
             self.listener.notice(f"storage: {', '.join(node.name for node in self.storage)}")
-        await self._all(lambda node: node.looked is not None, self.every)
+        await self._all(lambda node: node.looked is not None, "it makes its directories", self.every)
         for node in self.every:
             if node.looked is not None and node.looked.warning is not None:
                 self.listener.notice(f"warning: {node.name}: {node.looked.warning}")
@@ -201,7 +205,7 @@ class Controller:
                 )
         for node in self.nodes:
             node.tell(Seek())
-        await self._all(lambda node: node.seen is not None)
+        await self._all(lambda node: node.seen is not None, "it looks for the files of the other nodes")
         seen = {node.name: node.seen for node in self.nodes if node.seen is not None}
         looked = {node.name: node.looked for node in self.nodes if node.looked is not None}
         tokens = {node.name: node.task.run_id for node in self.nodes}
@@ -221,20 +225,29 @@ class Controller:
         parts = {name: part for group in by_data for name, part in share_out(group, tables).items()}
         for name, part in parts.items():
             self.by_name[name].tell(Make(part))
-        await self._all(lambda node: node.made is not None or node.name not in parts)
+        await self._all(lambda node: node.made is not None or node.name not in parts, "it makes inputs")
 
     async def _all(
-        self, what: Callable[[RemoteNode], bool], nodes: Sequence[RemoteNode] | None = None
+        self, so: Callable[[RemoteNode], bool], doing: str, nodes: Sequence[RemoteNode] | None = None
     ) -> None:
         """Wait until it is so on every node; a node that refuses or is lost before the run ends it."""
-        nodes = self.nodes if nodes is None else nodes
-        while not all(what(node) for node in nodes):
-            for node in nodes:
-                if node.over and not what(node):
+        spoke = self.attendant.monotonic()
+        while waiting := [node for node in nodes or self.nodes if not so(node)]:
+            for node in waiting:
+                if node.over:
                     raise UnsuitableMachineError(f"{node.name}: {node.outcome()[1]}")
             if self._level:
                 raise InterruptedRunError("interrupted before the jobs began")
+            spoke = self._say_waiting(waiting, doing, spoke)
             await self._change()
+
+    def _say_waiting(self, nodes: Sequence[RemoteNode], doing: str, spoke: float) -> float:
+        """Say every ``WORD_SECONDS`` for which nodes the run waits; when it spoke last."""
+        now = self.attendant.monotonic()
+        if now - spoke < WORD_SECONDS:
+            return spoke
+        self.listener.notice(f"waiting for {', '.join(node.name for node in nodes)}: {doing}")
+        return now
 
     def _facts(self) -> RunFacts:
         plans = {node.name: node.task.plan for node in self.nodes}
@@ -272,8 +285,7 @@ class Controller:
             node.tell(Carry())
         first = self.nodes[0].task
         self.listener.launching(first.spec.start, facts.workload.gate_jobs or 0)
-        while not all(node.ready is not None or node.over for node in self.every):
-            await self._change()
+        await self._gate()
         await self._copy_heads()
         await self._read_clocks()
         parts = self._parts()
@@ -298,6 +310,20 @@ class Controller:
         while not all(node.over for node in self.storage):
             await self._change()
         return self._finish(writer, facts)
+
+    async def _gate(self) -> None:
+        """Wait until the jobs of every node are ready; one that is not long after the first is lost."""
+        spoke, first = self.attendant.monotonic(), None
+        limit = max(GATE_TIMEOUTS * self.request.node_timeout_seconds, LEAST_GATE_SECONDS)
+        while waiting := [node for node in self.every if node.ready is None and not node.over]:
+            now = self.attendant.monotonic()
+            if first is None and any(node.ready is not None for node in self.nodes):
+                first = now
+            if first is not None and now - first >= limit:
+                for node in waiting:
+                    node.lost = f"its jobs were not ready {limit:.0f} s after those of the first node"
+            spoke = self._say_waiting(waiting, "its jobs are not ready", spoke)
+            await self._change()
 
     async def _copy_heads(self) -> None:
         """The beginnings of the nodes' folders; a node that does not answer is asked until it is lost."""

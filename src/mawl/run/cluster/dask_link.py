@@ -73,15 +73,19 @@ class DaskLink(Link):
         address = self.addresses[node]
         if self._client.status != "running":  # it tries again for a while, then it is closed for good
             raise NoAnswerError(NO_SCHEDULER)
+        question = asyncio.ensure_future(
+            self._client.run(getattr(agent, function), *arguments, workers=[address], on_error="return")
+        )
         try:
-            answers = await asyncio.wait_for(
-                self._client.run(getattr(agent, function), *arguments, workers=[address], on_error="return"),
-                seconds,
-            )
-        except TimeoutError:
-            raise NoAnswerError(await self._who_is_silent(node, seconds)) from None
+            answers = await self._answer(question, node, seconds)
         except OSError as error:
             raise NoAnswerError(NO_SCHEDULER, why=str(error)) from None
+        except asyncio.CancelledError:
+            if (task := asyncio.current_task()) is not None and task.cancelling():
+                raise
+            raise NoAnswerError(NO_SCHEDULER) from None  # the client closed, and cancels what it was asked
+        finally:
+            question.cancel()
         answer = answers.get(address)
         if isinstance(answer, OSError):
             raise await self._unreachable(node, answer)
@@ -90,30 +94,76 @@ class DaskLink(Link):
             raise failed_agent(node, type(answer).__name__, str(answer), module)
         return answer
 
-    async def _who_is_silent(self, node: str, seconds: float) -> str:
-        """A question to a node goes through the scheduler, and either of the two may not have answered."""
+    async def _answer(self, question: asyncio.Future[Any], node: str, seconds: float) -> Any:
+        """The answer; a worker that the scheduler does not know any more is gone at once.
+
+        A question to a node goes through the scheduler, and either of the two may not have answered.
+        """
+        soon = min(LOOK_SECONDS, seconds)
+        if (await asyncio.wait({question}, timeout=soon))[0]:
+            return question.result()
+        before = await self._heard_of(node)
+        if (await asyncio.wait({question}, timeout=seconds - soon))[0]:
+            return question.result()
+        after = await self._heard_of(node)
+        if before is None or after is None:
+            raise NoAnswerError(SILENT_SCHEDULER)
+        silent = f"{node} did not answer within {seconds:g} s: its worker"
+        if after > before:
+            raise NoAnswerError(f"{silent} is busy")
+        if await _listens(self.addresses[node]):
+            raise NoAnswerError(f"{silent} is stopped")
+        raise NoAnswerError(f"{silent} cannot be reached")
+
+    async def _heard_of(self, node: str) -> float | None:
+        """When the scheduler last heard of a worker, by its clock; None where it does not answer."""
         try:
-            await asyncio.wait_for(workers_of(self._client), LOOK_SECONDS)
+            known = await asyncio.wait_for(_identity(self._client), LOOK_SECONDS)
         except OSError:  # TimeoutError is one
-            return SILENT_SCHEDULER
-        return f"{node} did not answer within {seconds:g} s: its worker is stopped or very busy"
+            return None
+        worker = known.get(self.addresses[node])
+        if worker is None:
+            raise NodeGoneError(f"the worker at {self.addresses[node]} is gone")
+        return float(worker.get("last_seen", 0.0))
 
     async def _unreachable(self, node: str, error: OSError) -> MawlError:
         try:
-            known = await asyncio.wait_for(workers_of(self._client), CONNECT_SECONDS)
+            known = await asyncio.wait_for(_identity(self._client), CONNECT_SECONDS)
         except OSError:  # TimeoutError is one
             return NoAnswerError(f"{node} cannot be reached, nor the scheduler: {error}")
-        if self.addresses[node] in known.values():
+        if self.addresses[node] in known:
             return NoAnswerError(f"{node} cannot be reached: {error}")
         return NodeGoneError(f"the worker at {self.addresses[node]} is gone")
 
 
+async def _listens(address: str) -> bool:
+    """Whether somebody takes connections there: the kernel does, also for a process that is stopped."""
+    host, port = get_address_host_port(address)
+    try:
+        _, writer = await asyncio.wait_for(asyncio.open_connection(host, port), PLAIN_SECONDS)
+    except OSError:  # TimeoutError is one
+        return False
+    writer.close()
+    return True
+
+
+async def _identity(client: Client) -> dict[str, dict[str, Any]]:
+    """What the scheduler knows of its workers, by their addresses."""
+    scheduler: Any = client.scheduler  # an RPC object, whose methods are those of the scheduler
+    workers: dict[str, dict[str, Any]] = (await scheduler.identity(n_workers=-1))["workers"]
+    return workers
+
+
+def _in_order(name: str) -> list[tuple[int, str]]:
+    """node2 before node10."""
+    return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
 async def workers_of(client: Client) -> dict[str, str]:
     """The workers that the scheduler knows: a name that a folder may have, to the address."""
-    scheduler: Any = client.scheduler  # an RPC object, whose methods are those of the scheduler
-    identity = await scheduler.identity(n_workers=-1)
+    known = await _identity(client)
     found: dict[str, str] = {}
-    for address, worker in sorted(identity["workers"].items(), key=lambda item: str(item[1]["name"])):
+    for address, worker in sorted(known.items(), key=lambda item: _in_order(str(item[1]["name"]))):
         name = re.sub(r"[^A-Za-z0-9_.-]+", "-", str(worker["name"])).strip("-.") or "node"
         if name in found:
             raise UsageError(

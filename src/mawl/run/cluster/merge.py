@@ -202,20 +202,22 @@ COUNTS_THERE = "its device is another node's, too, on the same machine, and coun
 def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list[VolumeFacts]:
     """A node's volumes; devices that an earlier node of the same machine names already count there."""
     owners = _owners(parts, part.run.node)
-    return [
-        msgspec.structs.replace(
-            volume,
-            devices=[],
-            layers=[],
-            disks=[],
-            caps=None,
-            caps_reason=COUNTS_THERE,
-            reason=COUNTS_THERE,
-        )
-        if any(owners[layer] != part.run.node for layer in volume.layers)
-        else volume
-        for volume in facts.volumes
-    ]
+    found = []
+    for volume in facts.volumes:
+        there = next((owners[layer] for layer in volume.layers if owners[layer] != part.run.node), None)
+        if there is not None:
+            volume = msgspec.structs.replace(
+                volume,
+                devices=[],
+                layers=[],
+                disks=[],
+                caps=None,
+                caps_reason=COUNTS_THERE,
+                reason=COUNTS_THERE,
+                counted_at=there,
+            )
+        found.append(volume)
+    return found
 
 
 def _settings(every: Sequence[RunFacts]) -> dict[str, str | int | float | bool | None]:

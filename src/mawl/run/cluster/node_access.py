@@ -73,12 +73,19 @@ async def conduct(
     ``storage`` are nodes that run nothing, whose tasks the request has, too.
 
     Raises MawlError where the cluster cannot be reached or has no such node, else as
-    ``Controller.conduct``.
+    ``Controller.conduct``.  What the link raises at its end does not take away a run that is whole.
     """
+    facts: RunFacts | None = None
     with Interrupts() as interrupts, watched(_CONTROLLER_STOPPED.format(os.getpid())):
-        async with linked(reach, partial(_go_on, interrupts)) as (link, known):
-            names = chosen_nodes(known, reach, chosen, storage, first)
-            return await Controller(request(names), link, listener, interrupts).conduct()
+        try:
+            async with linked(reach, partial(_go_on, interrupts)) as (link, known):
+                names = chosen_nodes(known, reach, chosen, storage, first)
+                facts = await Controller(request(names), link, listener, interrupts).conduct()
+        except Exception:
+            if facts is None:
+                raise
+    assert facts is not None
+    return facts
 
 
 def chosen_nodes(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import MawlError, UnreadableRunError
+from mawl.base.units import counted_noun
+from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ClockFacts, NodeRun, StorageRun
 from mawl.records.store import Run, open_run
 from mawl.records.store.facts import read_facts
@@ -60,6 +63,10 @@ class _Written:
             samples=fresh.samples,
         )
 
+    @property
+    def jobs(self) -> set[object]:
+        return {key[1] for key in self._lines if key[0] == "job"}
+
     def _add(self, *key: object) -> bool:
         before = len(self._lines)
         self._lines.add(key)
@@ -105,20 +112,24 @@ class RemoteNode:
         self.words.append((len(self.words) + 1, msgspec.json.encode(word)))
         self.wake.set()
 
-    def take(self, answer: dict[str, Any], writer: RunWriter | None) -> None:
-        """An answer of ``keep``; what the journal got goes to ``writer`` by the controller's clock."""
-        for line in answer["said"]:
+    def take(self, answer: object, writer: RunWriter | None) -> None:
+        """An answer of ``keep``; what the journal got goes to ``writer`` by the controller's clock.
+
+        Raises one of ``NONSENSE`` where it is none that an agent gives.
+        """
+        kept = msgspec.convert(answer, Kept)
+        for line in kept.said:
             self.heard += 1
             self._hear(from_node(line))
-        self.exit_status, self.complaints = answer["exit"], answer["complaints"]
-        if answer["stopped"] is not None and answer["stopped"] != self._stopped:
+        self.exit_status, self.complaints = kept.exit, kept.complaints
+        if kept.stopped is not None and kept.stopped != self._stopped:
             self._listener.notice(
-                f"{self.name}: the node's process {answer['stopped']} was stopped by a signal, and the run "
-                f"waits for it; kill -CONT {answer['stopped']} there lets it go on, Ctrl-C ends the run"
+                f"{self.name}: the node's process {kept.stopped} was stopped by a signal, and the run "
+                f"waits for it; kill -CONT {kept.stopped} there lets it go on, Ctrl-C ends the run"
             )
-        self._stopped = answer["stopped"]
-        if self.mirror is not None and answer["journal"]:
-            fresh = self.mirror.append(answer["journal"])
+        self._stopped = kept.stopped
+        if self.mirror is not None and kept.journal:
+            fresh = self.mirror.append(kept.journal)
             if writer is not None:
                 self.keep(fresh, writer)
 
@@ -165,6 +176,16 @@ class RemoteNode:
             run = msgspec.structs.replace(run, outcome="running", reason=None)
         return NodePart(run=run, machine=self._machine(), facts=facts)
 
+    @property
+    def jobs_written(self) -> set[object]:
+        """The jobs, by their names there, that the merged run has."""
+        return self._written.jobs
+
+    @property
+    def whole(self) -> bool:
+        """Whether its run went to its end, and its folder came over."""
+        return self.lost is None and self.ended is not None and self.left_behind is None
+
     def close(self, writer: RunWriter) -> NodePart:
         """Write what the folder holds beyond what came before; the node's part of the merged run.
 
@@ -187,9 +208,11 @@ class RemoteNode:
     def _rest(self, run: Run) -> Fresh:
         """What the node's folder holds; ``keep`` leaves out the lines that it wrote before."""
         jobs = run.job_records()
-        if self.lost is not None:
+        if not self.whole and self.over:
+            outcome, reason = self.outcome()
+            how = "was lost" if outcome == "lost" else "did not go through"
             jobs = [
-                msgspec.structs.replace(job, reason=f"{self.name} was lost: {self.lost}")
+                msgspec.structs.replace(job, reason=f"{self.name} {how}: {reason}")
                 if job.outcome in ("lost", "not_started")
                 else job
                 for job in jobs
@@ -224,6 +247,10 @@ class RemoteNode:
         last = f": {self.complaints[-1]}" if self.complaints else ""
         return "failed", f"its runner ended without a word ({how}){last}"
 
+    def _kept_there(self) -> str | None:
+        """The folder that a lost node has kept, as far as it made one."""
+        return self.looked.folder if self.lost is not None and self.looked and self.ready else None
+
     def _run(self, folder: Path | None) -> NodeRun:
         outcome, reason = self.outcome()
         plan = self.task.plan
@@ -235,8 +262,9 @@ class RemoteNode:
             jobs=sum(1 for _ in plan.jobs()),
             outcome=outcome,  # type: ignore[arg-type]
             reason=reason,
+            whole=self.whole or not self.over,
             folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
-            left_behind=self.left_behind,
+            left_behind=self.left_behind or self._kept_there(),
             clock=self.clock,
             gate_after_seconds=self.gate_after_seconds,
         )
@@ -252,6 +280,24 @@ ASK_SECONDS = 5.0
 silent for so long is said to be."""
 FEW_EXCHANGES = 8
 FORGET_SECONDS = 15.0
+AGAIN_SECONDS = 0.25
+TRIES = 3
+"""So often a question is asked while the folder of a node is copied."""
+MOST_OFFSET_SECONDS = 86_400.0
+"""A clock that is off by more is none."""
+MOST_QUOTED = 200
+NONSENSE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, ArithmeticError)
+"""What an answer raises that no agent gives."""
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """What ``agent.keep`` gives."""
+
+    said: list[bytes]
+    exit: int | None
+    complaints: list[str]
+    stopped: int | None
+    journal: dict[str, bytes]
 
 
 class Attendant:
@@ -295,9 +341,15 @@ class Attendant:
             elif silent >= ASK_SECONDS:
                 self._say_silence(node.name, str(error))
             return
+        except MawlError as error:
+            node.lost = str(error)
+            return
         self._silent.pop(node.name, None)
         node.answered = self.monotonic()
-        node.take(answer, writer)
+        try:
+            node.take(answer, writer)
+        except NONSENSE as error:
+            node.lost = f"it answered what no mawl answers: {shortened(error)}"
 
     def _say_silence(self, name: str, why: str) -> None:
         """Say once why a node is silent; a scheduler that is stopped silences all nodes, and is said once."""
@@ -315,33 +367,50 @@ class Attendant:
             if node.clock is not None and again is not None:
                 drift = again.offset_seconds - node.clock.offset_seconds
                 node.clock = msgspec.structs.replace(node.clock, drift_seconds=drift)
+            copy = node.mirror.begin_copy()
             try:
-                await self._copy(node, node.mirror)
-            except MawlError as error:
-                node.left_behind = f"{node.looked.folder if node.looked else node.task.folder} ({error})"
+                await self._copy(node, copy)
+                _check(copy, node)
+                node.mirror.replace(copy)
+            except (MawlError, *NONSENSE) as error:
+                shutil.rmtree(copy, ignore_errors=True)
+                there = node.looked.folder if node.looked else node.task.folder
+                node.left_behind = f"{there} ({shortened(error)})"
         elif node.ready is not None:
             node.left_behind = node.looked.folder if node.looked else node.task.folder
         await self.forget(node, copied=node.mirror is not None and node.left_behind is None)
         node.over = True
 
-    async def _copy(self, node: RemoteNode, mirror: Mirror) -> None:
-        run_id, seconds = node.task.run_id, max(self.timeout_seconds, ASK_SECONDS)
-        copy = mirror.begin_copy()
-        sizes = dict(await self.link.ask(node.name, "files", run_id, seconds=seconds))
+    async def _copy(self, node: RemoteNode, copy: Path) -> None:
+        run_id = node.task.run_id
+        sizes = msgspec.convert(dict(await self._answered(node, "files", run_id)), dict[str, int])
         for name in sizes:
             path_in_copy(copy, name).touch(mode=0o600)
         wanted = [(name, 0) for name, size in sizes.items() if size]
         while wanted:
-            contents = await self.link.ask(node.name, "pieces", run_id, wanted, seconds=seconds)
+            contents = msgspec.convert(await self._answered(node, "pieces", run_id, wanted), list[bytes])
+            if not contents:
+                raise MawlError("no piece of its folder came", where=wanted[0][0])
             rest = wanted[len(contents) :]
             for (name, done), content in zip(wanted, contents, strict=False):
-                if not content:
-                    raise NoAnswerError(f"{name} ended after {done} of {sizes[name]} bytes")
+                if not content or done + len(content) > sizes[name]:
+                    raise MawlError(f"{name} ended after {done + len(content)} of {sizes[name]} bytes")
                 append_piece(path_in_copy(copy, name), content)
                 if done + len(content) < sizes[name]:
                     rest.insert(0, (name, done + len(content)))
             wanted = rest
-        mirror.replace(copy)
+
+    async def _answered(self, node: RemoteNode, function: str, *arguments: Any) -> Any:
+        """The answer of a node that is asked until it counts as lost."""
+        seconds = max(self.timeout_seconds, ASK_SECONDS)
+        begun = self.monotonic()
+        while True:
+            try:
+                return await self.link.ask(node.name, function, *arguments, seconds=seconds / TRIES)
+            except NoAnswerError:
+                if self.monotonic() - begun >= seconds:
+                    raise
+                await asyncio.sleep(AGAIN_SECONDS)
 
     async def forget(self, node: RemoteNode, *, copied: bool = False) -> None:
         """End what is left of the node's process; its folder goes where it was copied."""
@@ -350,12 +419,18 @@ class Attendant:
 
     async def copy_head(self, node: RemoteNode, place: Path) -> None:
         """The beginning of the node's folder, so that its journal may follow."""
-        with contextlib.suppress(NoAnswerError, NodeGoneError):  # the next question meets that, too
-            head = [(FACTS, 0), (PLAN, 0)]
-            facts, plan = await self.link.ask(
-                node.name, "pieces", node.task.run_id, head, seconds=ASK_SECONDS
-            )
-            node.mirror = Mirror(place, facts, plan)
+        head = [(FACTS, 0), (PLAN, 0)]
+        try:
+            answer = await self.link.ask(node.name, "pieces", node.task.run_id, head, seconds=ASK_SECONDS)
+            facts, plan = msgspec.convert(answer, tuple[bytes, bytes])
+            mirror = Mirror(place, facts, plan)
+            read_facts(place)
+            node.mirror = mirror
+        except (NoAnswerError, NodeGoneError):
+            pass  # the next question meets that, too
+        except (MawlError, *NONSENSE) as error:
+            shutil.rmtree(place, ignore_errors=True)
+            node.lost = f"the beginning of its run folder is none: {shortened(error)}"
 
     async def clock(self, node: RemoteNode, exchanges: int) -> ClockFacts | None:
         """The node's clock beside the controller's; None where nobody answered."""
@@ -366,5 +441,31 @@ class Attendant:
                 theirs = await self.link.ask(node.name, "clock", seconds=ASK_SECONDS)
             except (NoAnswerError, NodeGoneError):
                 break
+            except MawlError as error:
+                node.lost = str(error)
+                break
+            if not isinstance(theirs, float) or not abs(theirs - sent) <= MOST_OFFSET_SECONDS:
+                node.lost = f"its clock says {shortened(theirs)}, and the controller's {sent:.0f}"
+                return None
             found.append((sent, theirs, self.now()))
         return clock_of(found) if found else None
+
+
+def _check(copy: Path, node: RemoteNode) -> None:
+    """Refuse a copy that is not the run that ended there: nobody else has it once the node forgets it."""
+    try:
+        run = open_run(copy, compacting=False)
+        jobs = {job.job for job in run.job_records()}
+    except OSError as error:
+        raise MawlError(f"the copy cannot be read: {error}") from None
+    ended = node.ended.outcome if node.ended is not None else run.facts.outcome
+    if (run.facts.run_id, run.facts.outcome) != (node.task.run_id, ended):
+        raise MawlError(f"the copy is of the run {run.facts.run_id}, which {run.facts.outcome}")
+    lacking = node.jobs_written - jobs
+    if lacking:
+        raise MawlError(f"the copy lacks {counted_noun(len(lacking), 'job')}")
+
+
+def shortened(said: object) -> str:
+    """What a node said, as much as a sentence can hold."""
+    return one_line(str(said))[:MOST_QUOTED]
