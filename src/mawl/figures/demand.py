@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from mawl.base.units import format_instant, format_request
 from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
-from mawl.figures.throughput import Counters, SideInTime, side_in_time
+from mawl.figures.throughput import Counters, SideInTime, is_placed, side_in_time
 from mawl.figures.windows import Windows
 from mawl.records.model.probe import (
     PAPERS_REQUEST_BYTES,
@@ -161,7 +161,7 @@ def _role(
     devices = sorted({device for volume in volumes for device in volume.devices})
     targets = _targets(role, volumes, probe)
     demand: SideInTime | None = None
-    if devices and all(volume.placed for volume in volumes):
+    if devices and all(map(is_placed, volumes)):
         names = [[f"device.{name}.{way}_bytes" for name in devices] for way in ("read", "written")]
         counters = Counters(f"block devices {', '.join(devices)}", *names)
         demand = side_in_time(path, counters, facts, jobs, windows, samples, {})

@@ -13,7 +13,7 @@ import msgspec
 from mawl.figures.missing import NO_TIMES, Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
-from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, role_places, side_in_time
+from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, is_placed, role_places, side_in_time
 from mawl.figures.window_states import peak_latencies
 from mawl.figures.windows import added
 from mawl.records.model.node import DirtyPages
@@ -297,7 +297,7 @@ def devices_by_role(
 
 def _not_split(volumes: dict[Role, list[VolumeFacts]]) -> str | None:
     for role, own in volumes.items():
-        if not own or any(not volume.placed for volume in own):
+        if not own or not all(map(is_placed, own)):
             return f"no device of {role} is known"
         shared = sorted(other for other in volumes if other != role and _overlap(own, volumes[other]))
         if shared:

@@ -14,7 +14,7 @@ from mawl.figures.recordings import disks
 from mawl.figures.series import RunSamples
 from mawl.figures.windows import Rates, Windows, added, fills, initial_edges, rates
 from mawl.records.model.records import JobRecord
-from mawl.records.model.run import RunFacts
+from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary import io as figures
 
 MEMORY_FILE_SYSTEMS = ("tmpfs", "ramfs", "devtmpfs", "hugetlbfs")
@@ -103,12 +103,17 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     return Counters(source, names["read"], names["written"])
 
 
+def is_placed(volume: VolumeFacts) -> bool:
+    """Whether the devices that hold it are known, here or at another node of the same machine."""
+    return bool(volume.devices) or volume.counted_at is not None
+
+
 def why_no_devices(facts: RunFacts) -> str | None:
     """Why the devices of a role are not known; None where all are.  File systems in memory have none."""
     if not facts.volumes:
         return "the run does not say which block devices hold its roles"
     for volume in facts.volumes:
-        if not volume.placed and volume.file_system not in MEMORY_FILE_SYSTEMS:
+        if not is_placed(volume) and volume.file_system not in MEMORY_FILE_SYSTEMS:
             return f"{volume.role}: {volume.reason or 'no block device is known for it'}"
     if not any(volume.devices for volume in facts.volumes):
         return "the roles lie in file systems that are memory"

@@ -190,15 +190,11 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
             absent="its disks are not known to be reached over a network or fabric",
         ),
     ] = None
-    """How its disks are attached, where that is over a fabric or network."""
     reason: Annotated[
         str | None, text("Why no device is known.", HOST_ROLES, absent="its devices are known")
     ] = None
     counted_at: Annotated[
-        str | None,
-        text(
-            "The node of the same machine at which its devices count.", HOST_ROLES, absent="they count here"
-        ),
+        str | None, text("Node of its machine that counts its devices.", HOST_ROLES, absent="they count here")
     ] = None
     caps: Annotated[
         list[IoCap] | None,
@@ -217,11 +213,6 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
         int | None, size("Bytes free there before the jobs, inputs made.", VOLUME_SPACE)
     ] = None
     free_after_bytes: Annotated[int | None, size("Bytes free there after the jobs.", VOLUME_SPACE)] = None
-
-    @property
-    def placed(self) -> bool:
-        """Whether the devices that hold it are known, here or at another node of the same machine."""
-        return bool(self.devices) or self.counted_at is not None
 
 
 class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):

@@ -387,6 +387,7 @@ class Mirror:
     def begin_copy(self) -> Path:
         place = self.path.with_name(f".{self.path.name}")
         place.mkdir(mode=0o700)
+        (place / FACTS).touch(mode=0o600)  # the mark by which it is removed
         return place
 
     def replace(self, copy: Path) -> None:

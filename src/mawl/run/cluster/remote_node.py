@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import MawlError, UnreadableRunError
+from mawl.base.removal import remove_tree
 from mawl.base.units import counted_noun
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ClockFacts, NodeRun, StorageRun
@@ -117,7 +117,7 @@ class RemoteNode:
 
         Raises one of ``NONSENSE`` where it is none that an agent gives.
         """
-        kept = msgspec.convert(answer, Kept)
+        kept = msgspec.convert(answer, KeepAnswer)
         for line in kept.said:
             self.heard += 1
             self._hear(from_node(line))
@@ -290,7 +290,7 @@ NONSENSE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, ArithmeticErr
 """What an answer raises that no agent gives."""
 
 
-class Kept(msgspec.Struct, frozen=True):
+class KeepAnswer(msgspec.Struct, frozen=True):
     """What ``agent.keep`` gives."""
 
     said: list[bytes]
@@ -373,7 +373,7 @@ class Attendant:
                 _check(copy, node)
                 node.mirror.replace(copy)
             except (MawlError, *NONSENSE) as error:
-                shutil.rmtree(copy, ignore_errors=True)
+                remove_tree(copy, FACTS)
                 there = node.looked.folder if node.looked else node.task.folder
                 node.left_behind = f"{there} ({shortened(error)})"
         elif node.ready is not None:
@@ -429,7 +429,7 @@ class Attendant:
         except (NoAnswerError, NodeGoneError):
             pass  # the next question meets that, too
         except (MawlError, *NONSENSE) as error:
-            shutil.rmtree(place, ignore_errors=True)
+            remove_tree(place, FACTS)
             node.lost = f"the beginning of its run folder is none: {shortened(error)}"
 
     async def clock(self, node: RemoteNode, exchanges: int) -> ClockFacts | None:
