@@ -11,9 +11,9 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import MawlError, UnreadableRunError
+from mawl.base.printable import printable
 from mawl.base.removal import remove_tree
 from mawl.base.units import counted_noun
-from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ClockFacts, NodeRun, StorageRun
 from mawl.records.store import Run, open_run
 from mawl.records.store.facts import read_facts
@@ -281,8 +281,8 @@ silent for so long is said to be."""
 FEW_EXCHANGES = 8
 FORGET_SECONDS = 15.0
 AGAIN_SECONDS = 0.25
-TRIES = 3
-"""So often a question is asked while the folder of a node is copied."""
+PART_OF_TIMEOUT = 1 / 3
+"""How long a question may take while the folder of a node is copied; it is asked again until the timeout."""
 MOST_OFFSET_SECONDS = 86_400.0
 """A clock that is off by more is none."""
 MOST_QUOTED = 200
@@ -349,7 +349,7 @@ class Attendant:
         try:
             node.take(answer, writer)
         except NONSENSE as error:
-            node.lost = f"it answered what no mawl answers: {shortened(error)}"
+            node.lost = f"it answered what no mawl answers: {_quoted(error)}"
 
     def _say_silence(self, name: str, why: str) -> None:
         """Say once why a node is silent; a scheduler that is stopped silences all nodes, and is said once."""
@@ -370,12 +370,12 @@ class Attendant:
             copy = node.mirror.begin_copy()
             try:
                 await self._copy(node, copy)
-                _check(copy, node)
+                _check_copy(copy, node)
                 node.mirror.replace(copy)
             except (MawlError, *NONSENSE) as error:
                 remove_tree(copy, FACTS)
                 there = node.looked.folder if node.looked else node.task.folder
-                node.left_behind = f"{there} ({shortened(error)})"
+                node.left_behind = f"{there} ({_quoted(error)})"
         elif node.ready is not None:
             node.left_behind = node.looked.folder if node.looked else node.task.folder
         await self.forget(node, copied=node.mirror is not None and node.left_behind is None)
@@ -406,7 +406,7 @@ class Attendant:
         begun = self.monotonic()
         while True:
             try:
-                return await self.link.ask(node.name, function, *arguments, seconds=seconds / TRIES)
+                return await self.link.ask(node.name, function, *arguments, seconds=seconds * PART_OF_TIMEOUT)
             except NoAnswerError:
                 if self.monotonic() - begun >= seconds:
                     raise
@@ -430,7 +430,7 @@ class Attendant:
             pass  # the next question meets that, too
         except (MawlError, *NONSENSE) as error:
             remove_tree(place, FACTS)
-            node.lost = f"the beginning of its run folder is none: {shortened(error)}"
+            node.lost = f"the beginning of its run folder is none: {_quoted(error)}"
 
     async def clock(self, node: RemoteNode, exchanges: int) -> ClockFacts | None:
         """The node's clock beside the controller's; None where nobody answered."""
@@ -445,13 +445,13 @@ class Attendant:
                 node.lost = str(error)
                 break
             if not isinstance(theirs, float) or not abs(theirs - sent) <= MOST_OFFSET_SECONDS:
-                node.lost = f"its clock says {shortened(theirs)}, and the controller's {sent:.0f}"
+                node.lost = f"its clock says {_quoted(theirs)}, and the controller's {sent:.0f}"
                 return None
             found.append((sent, theirs, self.now()))
         return clock_of(found) if found else None
 
 
-def _check(copy: Path, node: RemoteNode) -> None:
+def _check_copy(copy: Path, node: RemoteNode) -> None:
     """Refuse a copy that is not the run that ended there: nobody else has it once the node forgets it."""
     try:
         run = open_run(copy, compacting=False)
@@ -466,6 +466,6 @@ def _check(copy: Path, node: RemoteNode) -> None:
         raise MawlError(f"the copy lacks {counted_noun(len(lacking), 'job')}")
 
 
-def shortened(said: object) -> str:
+def _quoted(said: object) -> str:
     """What a node said, as much as a sentence can hold."""
-    return one_line(str(said))[:MOST_QUOTED]
+    return printable(str(said))[:MOST_QUOTED]
