@@ -42,6 +42,8 @@ def lacking() -> str | None:
 @pytest.fixture
 def place() -> Iterator[Path]:
     """A directory in memory: a disk changes the CPU time of programs with many files by its state."""
+    if reason := lacking():
+        needs.skip(reason)
     if (
         not os.access(IN_MEMORY, os.W_OK)
         or os.statvfs(IN_MEMORY).f_bavail * os.statvfs(IN_MEMORY).f_frsize < FREE_BYTES
