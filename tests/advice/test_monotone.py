@@ -9,7 +9,6 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from itertools import compress
-from statistics import median
 from typing import NamedTuple
 
 from mawl.advice.limit.costs import named
@@ -70,14 +69,15 @@ def doublings(seeds: range) -> Iterator[Doubled]:
 
 
 def test_the_larger_cost_is_the_better_one_to_double() -> None:
-    """In 90 % of the systems, and in 98 % of those with one name.  A second one that is named saves half of
-    what the first does, and one that is not a quarter (medians)."""
+    """In 90 % of the systems, and in 98 % of those with one name.  A second one that is named saves 5 % of W
+    in most systems, and one that is not in few."""
     found = list(doublings(range(800)))
     better = [one.saved_by_first >= one.saved_by_second for one in found]
     alone = [len(named([one.first, one.second])) == 1 for one in found]
-    parts = [max(one.saved_by_second, 0.0) / max(one.saved_by_first, 1e-9) for one in found]
+    helps = [one.saved_by_second >= 0.05 for one in found]
+    both = [not one for one in alone]
     assert sum(better) >= 0.90 * len(found)
     assert sum(compress(better, alone)) >= 0.98 * sum(alone)
-    assert median(compress(parts, alone)) < 0.25
-    assert median(part for part, one in zip(parts, alone, strict=True) if not one) > 0.5
+    assert sum(compress(helps, both)) >= 0.85 * sum(both)
+    assert sum(compress(helps, alone)) <= 0.30 * sum(alone)
     assert len(found) > 500 and 0.5 < sum(alone) / len(found) < 0.9, "both cases occur"

@@ -77,8 +77,8 @@ def guideline_of(
         elif shown is None:
             why = reading.device.reason or why_no_devices(reading.facts)
             why = why or (NO_SAMPLES if cores_of(reading.facts)[0] else cores_of(reading.facts)[1])
-        elif role is None or not _gave_all(limit):
-            why = _why_not_judged(limit, probe)
+        elif (unjudged := _why_not_judged(limit, probe)) is not None:
+            why = unjudged
         elif len(moved) > 1:
             why = f"{role} is on {len(moved)} file systems, and which of them limited the run is not known"
         elif shown.per_core < bounds.warn_bytes_per_second_per_core <= shown.peak:
@@ -145,17 +145,14 @@ def guideline_sentence(guideline: Guideline, missing: Missing) -> str:
     return f"{bounds}: {'met' if guideline.met else 'not met'}: {sentence}"
 
 
-def _gave_all(limit: Limit | None) -> bool:
-    """Whether storage limited the run by its bandwidth."""
-    if limit is None or limit.named is False:
-        return False
-    return any(cost.resource == "storage" and cost.kind == "bandwidth" for cost in limit.costs[:2])
-
-
-def _why_not_judged(limit: Limit | None, probe: Probe | None) -> str:
-    if limit is not None and limit.is_of("storage") and limit.named is not False:
-        return NO_ROLE if limit.role is None else NOT_FULL
-    return NOT_ASKED if probe is None else NOT_ITS_STORAGE
+def _why_not_judged(limit: Limit | None, probe: Probe | None) -> str | None:
+    """Why the throughput of a run is not what its storage can do; None where bandwidth limited the run."""
+    if limit is None or not limit.limits_by("storage"):
+        return NOT_ASKED if probe is None else NOT_ITS_STORAGE
+    if limit.role is None:
+        return NO_ROLE
+    full = any(cost.kind == "bandwidth" and limit.role in cost.roles for cost in limit.costs)
+    return None if full else NOT_FULL
 
 
 def standing_of(bytes_per_second_per_core: float, bounds: AnswerBounds) -> Standing:

@@ -32,9 +32,8 @@ def headroom_of(
     """``limit.headroom``: of processors, storage, memory and networks; None with the reason where unknown.
 
     It is 0 of what is ``limiting`` the run; processors that are slow, and storage whose requests take long,
-    may be idle all the same.  Memory holds the page
-    cache, too, where it is one of the ``costs``.  Each source says what the figure is of.  A share below 0
-    means that more was asked than the probe found.
+    may be idle all the same.  Memory holds the page cache, too, where it is one of the ``costs``.  Each
+    source says what the figure is of.  A share below 0 means that more was asked than the probe found.
     """
     found = {
         "cpu": _processors(reading),

@@ -138,7 +138,11 @@ class Bed:
             (data / name).write_bytes(os.urandom(blocks * 2**20))
             words = json.dumps([sys.executable, "{here}/reader.py", f"{{data}}/{name}", str(cpu_seconds)])
             lines += [f"[commands.{name}]", f"command = {words}"]
-            lines += ["[[sessions]]", f'name = "{name}"', f'stages = [["{name}"], ["{name}"]]']
+            lines += [
+                "[[sessions]]",
+                f'name = "{name}"',
+                f'stages = [["{name}"], ["{name}"], ["{name}"], ["{name}"]]',
+            ]
         os.sync()
         (self.directory / "drawn.toml").write_text("\n".join(lines))
 

@@ -66,12 +66,28 @@ def test_a_device_lacks_bandwidth_where_it_moved_what_it_can_while_jobs_waited(
     assert kind([volume("work", "sda", CAP)], rates) == found
 
 
+def test_jobs_that_wait_all_at_once_fill_a_device_for_a_part_of_each_window() -> None:
+    """Two of five seconds at the cap with four waiting jobs: the mean of a window is 0.4 of the cap."""
+    burst: dict[str, Rate] = {"role.work.waited_seconds": lambda second: 4.0 * (second % 5 < 2)}
+    moved: dict[str, Rate] = {
+        f"device.sda.{way}_bytes": lambda second: CAP * (second % 5 < 2) for way in ("read", "written")
+    }
+    assert kind([volume("work", "sda", CAP)], {**burst, **moved}) is None
+
+
 def test_roles_on_one_device_wait_for_it_together() -> None:
     """Each with 0.6 jobs: the device is in use all the time, and moves half of what it can."""
     waits: dict[str, Rate] = {f"role.{role}.waited_seconds": 0.8 for role in ("work", "util")}
     volumes = [volume("work", "sda", CAP), volume("util", "sda", CAP)]
     assert kind(volumes, {**waits, **both("sda", 0.5 * CAP)}) == "latency"
     assert kind(volumes, {**waits, **both("sda", 0.79 * CAP)}) == "bandwidth"
+
+
+def test_a_window_in_which_the_direction_of_a_wait_is_unknown_says_nothing() -> None:
+    """Jobs wait for util, whose calls say neither reads nor writes: work alone would be bandwidth."""
+    rates: dict[str, Rate] = {"role.work.waited_seconds": 1.2, "role.util.waited_seconds": 0.8}
+    rates |= {**both("sda", 0.5 * CAP), **{f"role.util.{way}_seconds": 0.0 for way in ("read", "write")}}
+    assert kind([volume("work", "sda", CAP), volume("util", "sda", CAP)], rates) is None
 
 
 def test_of_several_devices_one_may_have_been_full() -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.advice.guideline import NOT_FULL
 from mawl.advice.limit import verdict
 from mawl.figures.window_states import Moment
 from mawl.records.model.node import Port, Transport
@@ -81,6 +82,18 @@ def test_the_guideline_judges_the_file_system_of_the_limiting_role_and_not_the_s
     assert found is not None and (found.basis, found.met, found.role) == ("run", False, "work")
     assert found.bytes_per_second_per_core == pytest.approx(CAP / 2)
     assert found.place == "work (ext4 on sdb)"
+
+
+def test_the_guideline_judges_a_run_only_by_the_role_whose_bandwidth_limited_it() -> None:
+    """Also where other waits cost most and storage comes second; requests that took long judge nothing."""
+    waits = {"jobs.on_cpu_seconds": 0.1, "jobs.run_queue_seconds": 1.2, "role.work.waited_seconds": 1.15}
+    behind = capped_run(CAP, "read", "read", waits)
+    assert behind.limit is not None and (behind.limit.verdict, behind.limit.second) == ("cpu", "storage")
+    assert (behind.guideline.basis, behind.guideline.role) == ("run", "work")
+    slow = capped_run(0.3 * CAP, "read", "read")
+    assert slow.limit is not None and slow.limit.costs[0].kind == "latency"
+    assert slow.guideline.basis is None and slow.missing["guideline.basis"] == NOT_FULL
+    assert slow.limit.headroom.storage_ratio == pytest.approx(0.7)
 
 
 def test_the_other_direction_and_the_other_role_are_not_named() -> None:

@@ -23,6 +23,7 @@ from mawl.figures.others import waiting_for_foreign_bytes, waiting_for_others
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.waits import PARTS, is_unseen
 from mawl.figures.window_states import Moment
+from mawl.figures.windows import added
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import COST_ABSENT, Cause, CauseResource
@@ -259,15 +260,14 @@ def reasons_of_cost(reading: RunView, cost: Cause) -> dict[str, str]:
 
 
 def named(costs: Sequence[Cause]) -> list[Cause]:
-    """The costs that limit: the largest, and the second where relieving it gives half as much, too.
+    """The costs that limit: the largest, and the second where relieving it probably saves 5 %, too.
 
     None of them where all that they cost is less than a fifth of the jobs' time.
     """
     causes = able(costs)
-    limiting = causes[:1]
-    for second in causes[1:2]:
-        if second.share_ratio >= _both(causes[0], second) * causes[0].share_ratio:
-            limiting = [causes[0], second]
+    limiting = causes[:2]
+    if len(limiting) == 2 and limiting[1].share_ratio < _both(*limiting) * limiting[0].share_ratio:
+        limiting = limiting[:1]
     return limiting if sum(cost.share_ratio for cost in limiting) >= LEAST_LOSS_RATIO else []
 
 
@@ -277,7 +277,7 @@ def able(costs: Sequence[Cause]) -> list[Cause]:
 
 
 def _both(first: Cause, second: Cause) -> float:
-    """The part of the first cost from which relieving the second gives half of what the first gives.
+    """The part of the first cost from which relieving the second probably saves 5 % of the jobs' time.
 
     More processors can end a queue; a faster device still takes its time, and its jobs come back to a queue.
     """
@@ -302,7 +302,10 @@ def pooled(runs: Sequence[tuple[Sequence[Cause], float]], slowdown: float | None
 
 
 def _pooled(group: Sequence[tuple[Cause, float]], whole: float, slowdown: float | None) -> Cause:
-    """One cost of several runs; what they do not share is None.  Runs without it lost less than 2 %."""
+    """One cost of several runs; direction and kind are None where the runs differ.
+
+    A run that does not list it lost less than ``limit.least_cost_ratio``, which counts as 0.
+    """
     costs = [cost for cost, _ in group]
     largest = max(costs, key=lambda cost: cost.share_ratio)
     share = sum(cost.share_ratio * seconds for cost, seconds in group) / whole
@@ -355,9 +358,9 @@ def _kind_of(reading: RunView, cost: Cause, direction: Direction | None) -> Kind
     used = _used_while_waiting(reading, cost, devices, capability)
     if used is not None and used >= USED_RATIO:
         return "bandwidth"
-    # Jobs may all have waited for one of several devices, which then was full.
+    # Jobs may all have waited for one of several devices, or all at once: then it was full for that time.
     if used is not None and devices == 1 and None not in capability.values():
-        return "latency"
+        return None if _was_full(reading, cost, capability) else "latency"
     windows = _rates_beside_waiters(reading, cost.roles, cost.devices)
     return _kind_by_growth([window for window in windows if window[0] >= LEAST_WAITING])
 
@@ -382,19 +385,34 @@ def _used_while_waiting(
     parts = []
     for way, capability in most.items():
         for one, rate in zip(reading.active, flow[way], strict=False):
-            waiting = sum(_waiting_in(one, role, way) or 0.0 for role in cost.roles)
+            waiting = added([_waiting_in(one, role, way) for role in cost.roles])
             if waiting and rate is not None and capability:
                 used = min(rate / (min(waiting / devices, 1.0) * capability), 1.0)
                 parts.append((used, waiting * one.seconds))
     return weighted_mean(parts)
 
 
+def _was_full(reading: RunView, cost: Cause, most: Mapping[Direction, float | None]) -> bool:
+    """Whether devices gave what they can for a second."""
+    flow = flow_of(reading, cost.devices, seconds=1.0)
+    return any(
+        rate is not None and capability is not None and rate >= USED_RATIO * capability
+        for way, capability in most.items()
+        for rate in flow[way]
+    )
+
+
 def _waiting_in(moment: Moment, role: Role, way: Direction) -> float | None:
-    """Mean number of jobs that waited in reads or in writes of a role, by the time inside its calls."""
-    reads = moment.reading.get(role)
-    if moment.jobs_blocked is None or reads is None:
+    """Mean number of jobs that waited in reads or in writes of a role, by the time inside its calls.
+
+    None where jobs waited and it is not known in which.
+    """
+    blocked, reads = (moment.jobs_blocked or {}).get(role), moment.reading.get(role)
+    if not blocked:
+        return blocked
+    if reads is None:
         return None
-    return moment.jobs_blocked[role] * (reads if way == "read" else 1.0 - reads)
+    return blocked * (reads if way == "read" else 1.0 - reads)
 
 
 def _rates_beside_waiters(

@@ -114,13 +114,20 @@ ABOVE_CAP_RATIO = value_of("limit.cap.above_ratio")
 DIRECTION_VERBS = {"read": "read", "write": "wrote"}
 
 
-def flow_of(reading: RunView, devices: Collection[str]) -> Flow:
-    """Bytes per second of these devices together, of all nodes, in each window of the active phase."""
+def flow_of(reading: RunView, devices: Collection[str], seconds: float | None = None) -> Flow:
+    """Bytes per second of these devices together, of all nodes, in each window of the active phase.
+
+    ``seconds``: in parts of it that are so long.
+    """
     if reading.over_time is None:
         return {direction: [] for direction in DIRECTIONS}
     samples, windows = reading.over_time
+    edges = windows.active_edges
+    if seconds is not None:
+        parts = int((edges[-1] - edges[0]) / seconds)
+        edges = tuple(edges[0] + part * seconds for part in range(parts + 1))
     names = [[f"device.{name}.{way}_bytes" for name in sorted(devices)] for way in ("read", "written")]
-    return Counters(f"block devices {', '.join(devices)}", *names).flow(samples, windows.active_edges)
+    return Counters(f"block devices {', '.join(devices)}", *names).flow(samples, edges)
 
 
 def flow_of_role(reading: RunView, role: Role) -> Flow:

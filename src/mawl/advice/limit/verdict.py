@@ -14,6 +14,7 @@ from mawl.advice.limit.costs import (
     Division,
     Ends,
     SharesByPlace,
+    able,
     costs_of,
     described,
     devices_of,
@@ -59,7 +60,7 @@ LEAST_SEEN_RATIO = value_of("answer.least_covered_ratio")
 """That nothing limited a run is said only where this share of its active time is known."""
 
 IMPORTED: tuple[Resource, ...] = ("storage", "cpu")
-NO_SECOND = "to relieve no second cause would help half as much as the first"
+NO_SECOND = "relieving a second cause would probably save less than 5 % of the jobs' time"
 OPEN_SECOND = "what mawl did not see leaves open whether a second cause limits the run"
 
 PEAKS = {"device_peak": "total", "device_read_peak": "read", "device_write_peak": "write"}
@@ -96,16 +97,16 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         missing["limit"] = _why_unknown(reading)
         return None
     division = division_of(reading)
-    ends = _ends(reading, shares)
+    ends = _ends(reading)
     by_place, *at_ends = [shares_by_place(reading, division, shares, slowdown, end) for end in ends]
     costs = costs_of(by_place, slowdown)
     limiting = named(costs)
     places = _places(limiting)
     at_each_end = [_places(named(costs_of(at_end, slowdown))) for at_end in at_ends]
-    other = [end for end, found in zip(ends[1:], at_each_end, strict=True) if found[:1] != places[:1]]
-    if other:
-        unseen = all(end.unseen_at is not None for end in other)
-        missing["limit"] = _why_unseen(reading) if unseen else OPEN_BOUNDS
+    disagreeing = [end for end, found in zip(ends[1:], at_each_end, strict=True) if found[:1] != places[:1]]
+    if disagreeing:
+        by_unseen = all(end.unseen_at is not None for end in disagreeing)
+        missing["limit"] = _why_unseen(reading) if by_unseen else OPEN_BOUNDS
         return None
     if not limiting and known < LEAST_SEEN_RATIO * active:
         missing["limit"] = _why_unknown(reading)
@@ -114,19 +115,20 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
     if any(found != places for found in at_each_end):
         limiting, no_second = limiting[:1], OPEN_SECOND
     costs = [described(reading, cost) for cost in costs]
+    limiting = able(costs)[: len(limiting)]
     for number, cost in enumerate(costs):
         reasons = reasons_of_cost(reading, cost)
         missing |= {f"limit.costs.{number}.{name}": reason for name, reason in reasons.items()}
     losses = _losses(reading, by_place, shares, division, missing)
     missing |= {"limit.second": no_second, "limit.named": NO_SLOWDOWN}
     verdict = limiting[0].resource if limiting else "none"
-    is_named = None if slowdown is None else slowdown > bound
+    within_bound = slowdown is not None and slowdown <= bound
     role, device = _named_storage(reading, verdict, limiting, division, missing)
     peaks = device_peaks(reading, device) if device else {}
     return Limit(
         verdict=verdict,
         second=limiting[1].resource if len(limiting) > 1 else None,
-        named=is_named,
+        named=None if slowdown is None else not within_bound,
         costs=costs,
         role=role,
         device=device,
@@ -134,7 +136,7 @@ def limit_of(reading: RunView, missing: Missing, bound: float) -> Limit | None:
         shares=_shares_of_windows(windows),
         losses=losses,
         told_ratio=known / active,
-        headroom=headroom_of(reading, missing, [] if is_named is False else limiting, costs),
+        headroom=headroom_of(reading, missing, [] if within_bound else limiting, costs),
         evidence=_evidence(limiting, losses, reading),
         caps_reached=caps_near(reading, role) if role is not None else [],
     )
@@ -164,9 +166,11 @@ def _named_storage(
     return role, device
 
 
-def _ends(reading: RunView, shares: Mapping[str, float]) -> list[Ends]:
-    """The middle of what threads at the same time and unseen I/O leave open, then least I/O and most I/O,
-    the unseen part of it in each role."""
+def _ends(reading: RunView) -> list[Ends]:
+    """The middle of what threads at the same time and unseen I/O leave open, then least I/O and most I/O.
+
+    Where jobs were not seen, there is an end with most I/O for each role in which they may have waited.
+    """
     sums = {name: [0.0, 0.0, 0.0] for name in BOUNDED}
     for one in reading.active:
         if one.jobs_blocked is None or one.jobs_in_run_queue is None:
@@ -179,7 +183,7 @@ def _ends(reading: RunView, shares: Mapping[str, float]) -> list[Ends]:
     ratios = {name: [own[at] / own[1] if own[1] else 1.0 for at in (0, 2)] for name, own in sums.items()}
     io, queue = ratios["io"], ratios["run_queue"]
     least, most = (io[0], queue[1]), (io[1], queue[0])
-    roles = ROLES if shares["unknown"] else ()
+    roles = ROLES if any(map(is_unseen, reading.jobs)) else ()
     ends = [((1.0, 1.0), None), (least, None), (most, None), *((most, role) for role in roles)]
     return [Ends(io=io, queue=queue, unseen_at=role) for (io, queue), role in ends]
 

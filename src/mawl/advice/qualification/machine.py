@@ -176,9 +176,10 @@ def limit_of_runs(
         known.append((one.limit.costs, one.time.real_time_seconds))
     if any(one.missing.get("limit.second") == OPEN_SECOND for one in summaries):
         missing["limit.second"] = OPEN_SECOND
-    middle = None if slowdown is None else slowdown.middle
-    is_named = None if middle is None else middle > bound
-    return limit_by(pooled(known, middle), is_named, second="limit.second" not in missing)
+    second = "limit.second" not in missing
+    if slowdown is None:
+        return limit_by(pooled(known, None), None, second=second)
+    return limit_by(pooled(known, slowdown.middle), slowdown.middle > bound, second=second)
 
 
 def limit_by(costs: list[Cause], is_named: bool | None, *, second: bool = True) -> AnswerLimit:

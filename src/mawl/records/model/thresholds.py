@@ -49,7 +49,7 @@ LIMIT: tuple[Threshold, ...] = (
     ),
     threshold(
         "limit.both_storage_ratio",
-        0.9,
+        0.6,
         "ratio",
         "The same of storage behind the queue of processors: its jobs come back to the queue.",
         "docs/design/verdict.md, Is the larger cost the better one to relieve?",

@@ -399,6 +399,11 @@ class Limit(msgspec.Struct, kw_only=True):
         """Whether a resource is the first or the second cause."""
         return resource in (self.verdict, self.second)
 
+    def limits_by(self, resource: str) -> bool:
+        """The same, but of a run whose W is within its bound: nothing limits that."""
+        within_bound = self.named is False
+        return self.is_of(resource) and not within_bound
+
 
 class Finding(msgspec.Struct, frozen=True, kw_only=True):
     """What a rule found: a sentence with the figures it used, and what to do about it."""
