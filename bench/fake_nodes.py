@@ -63,7 +63,7 @@ class FakeNodes(Link):
     def _begin(self, node: str, _: bytes) -> None:
         self._said[node], self._told[node] = [], 0
         room = dict.fromkeys(ROLES, 0)
-        looked = Looked(mawl_version=__version__, folder="", boot_id=node, needed_bytes=room, free_bytes=room)
+        looked = Looked(folder="", boot_id=node, needed_bytes=room, free_bytes=room)
         self._say(node, looked)
 
     def _say(self, node: str, word: FromNode) -> None:

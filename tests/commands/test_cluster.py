@@ -19,7 +19,6 @@ from mawl.records.spec.run_spec import NodesSpec
         (["--node-timeout", "10"], "--node-timeout goes with --cluster or --ssh"),
         (["--cluster", "tcp://x:1", "--ssh", "a"], "--cluster and --ssh do not go together"),
         (["--cluster", "tcp://x:1", "--solo"], "--solo does not go with a run on several nodes"),
-        (["--cluster", "tcp://x:1", "--dry-run"], "--dry-run does not go with a run on several nodes"),
         (["--cluster", "tcp://x:1", "--ssh-config", "x"], "--ssh-config goes with --ssh"),
         (
             ["--ssh", "a", "--tls-ca", "x"],

@@ -108,8 +108,10 @@ def _command_again(facts: RunFacts, *options: str) -> str:
     """
     own = ["run", facts.workload.name]
     if len(facts.command) > 1 and facts.command[1] == "run":
-        of_nodes = [one.flag for one in options_of(NodesSpec).values()] if facts.node_runs else []
-        own = _without_options(facts.command[1:], ("--output", *of_nodes, *options[:1]))
+        of_nodes = list(options_of(NodesSpec).values()) if facts.node_runs else []
+        switches = [one.flag for one in of_nodes if one.form.file is bool]
+        words = [word for word in facts.command[1:] if word not in switches]
+        own = _without_options(words, ("--output", *(one.flag for one in of_nodes), *options[:1]))
     elif facts.workload.scale_name and "--scale" not in options:
         own += ["--scale", facts.workload.scale_name]
     return shlex.join(["mawl", *own, *options])

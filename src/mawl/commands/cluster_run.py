@@ -23,6 +23,8 @@ from mawl.plan.environment import without_values
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan, shipped
 from mawl.records.model.run import RunFacts
+from mawl.records.spec.hosts import AS_ON_ALL, HostSettings
+from mawl.records.spec.program_options import Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.store.files import lies_in
 
@@ -46,18 +48,22 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     run_id = f"{stamp}-{first.workload}-{secrets.token_hex(2)}"
     runs = Path(spec.runs)
     folder = Path(spec.output) if spec.output else runs / run_id
-    task = _shared_task(spec, nodes, run_id, first, command)
+    task, reach = _shared_task(spec, nodes, run_id, first, command), NodeAccess.of(nodes)
+    own = reach.settings
 
     def request(names: list[str]) -> ClusterRequest:
         return ClusterRequest(
             run_id=run_id,
             folder=folder.absolute(),
             tasks=[
-                _node_task(task, name, plans.get(name, first), nodes.on.get(name, spec.workload))
+                _node_task(
+                    task, name, own.get(name), plans.get(name, first), nodes.on.get(name, spec.workload)
+                )
                 for name in names
             ],
             storage=[
-                _storage_task(task, name, first, devices) for name, devices in nodes.storage_node.items()
+                _storage_task(task, name, own.get(name), first, devices)
+                for name, devices in nodes.storage_node.items()
             ],
             link_bytes_per_second=nodes.link_bytes_per_second,
             shared=nodes.shared,
@@ -70,27 +76,40 @@ def run_on_nodes(spec: RunSpec, nodes: NodesSpec, command: Sequence[str]) -> tup
     storage = list(nodes.storage_node)
     with contextlib.closing(view()) as watcher:
         facts = asyncio.run(
-            conduct(NodeAccess.of(nodes), list(plans), request, watcher, storage, nodes.nodes)
+            conduct(
+                reach,
+                list(plans),
+                request,
+                watcher,
+                storage,
+                nodes.nodes,
+                goes_on=nodes.start_with_those_that_come,
+            )
         )
     return folder, facts
 
 
-def _node_task(task: NodeTask, node: str, plan: Plan, workload: str) -> NodeTask:
-    own = f"{task.run_id}-{node}"
+def _node_task(
+    task: NodeTask, node: str, settings: HostSettings | None, plan: Plan, workload: str
+) -> NodeTask:
+    own, settings = f"{task.run_id}-{node}", settings or AS_ON_ALL
     return msgspec.structs.replace(
         task,
         run_id=own,
         node=node,
+        spec=msgspec.structs.replace(task.spec, **settings.places(task.spec.directories())),
         plan=without_values(plan),
         workload=workload if workload in shipped() else str(Path(workload).absolute()),
-        folder=str(Path(task.folder) / own),
+        folder=str(Path(settings.node_runs or task.folder) / own),
     )
 
 
-def _storage_task(task: NodeTask, node: str, plan: Plan, devices: Sequence[str]) -> NodeTask:
+def _storage_task(
+    task: NodeTask, node: str, settings: HostSettings | None, plan: Plan, devices: Sequence[str]
+) -> NodeTask:
     """The task of a storage server: the plan without its sessions."""
     none = msgspec.structs.replace(plan, workload="storage", title="watched", sessions=())
-    return msgspec.structs.replace(_node_task(task, node, none, ""), watch=list(devices))
+    return msgspec.structs.replace(_node_task(task, node, settings, none, ""), watch=list(devices))
 
 
 def _shared_task(
@@ -99,17 +118,36 @@ def _shared_task(
     """What all nodes have in common; the folder is that of their run folders."""
     from mawl.run.cluster.messages import NodeTask
 
-    # The same paths on every node.
-    places = {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}
     return NodeTask(
         run_id=run_id,
         node="",
         plan=without_values(plan),
-        spec=msgspec.structs.replace(spec, **places),
+        spec=msgspec.structs.replace(spec, **places_on_nodes(spec, nodes)),
         folder=nodes.node_runs,
         lease_seconds=nodes.node_timeout_seconds / 2,
         command=list(command),
     )
+
+
+def places_on_nodes(spec: RunSpec, nodes: NodesSpec) -> dict[Role, tuple[str, ...]]:
+    """The same paths on every node; relative ones are over ssh below the home directory there, else here."""
+    if nodes.over_ssh:
+        return spec.directories()
+    return {role: tuple(map(str, paths)) for role, paths in volumes_of(spec).directories.items()}
+
+
+def show_check(spec: RunSpec, nodes: NodesSpec, *, for_scripts: bool = False) -> int:
+    """Print the table of the nodes that a run would use, as JSON ``for_scripts``.
+
+    Returns 1 where one cannot take part, else 0.
+    """
+    check_reach(nodes)
+    with importing():
+        from mawl.run.cluster.node_access import look_at
+
+    check = look_at(nodes, places_on_nodes(spec, nodes), list(nodes.on))
+    print(msgspec.json.encode(check).decode() if for_scripts else "\n".join(check.lines()))
+    return 1 if check.unfit else 0
 
 
 def check_reach(nodes: NodesSpec) -> None:

@@ -2,6 +2,7 @@
 
 Looks at Python and the libraries, the compiler, space under the roles, memory, limits, containers,
 the clock and other load. Space and memory are compared with what WORKLOAD needs at --scale.
+With --ssh, --hosts or --cluster: a table of the nodes, and what keeps each from one run together.
 A problem stops a run (exit status 1), a notice does not.
 """
 
@@ -20,7 +21,9 @@ import msgspec
 from mawl.base.private_text import secrets_in
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
+from mawl.commands.cluster_run import show_check
 from mawl.commands.earlier_runs import Peaks
+from mawl.commands.terminal import Groups, groups_of
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, mounts_below
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.space import (
@@ -52,6 +55,7 @@ from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import shipped
 from mawl.records.spec.program_options import Role, VolumeOrder
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD
+from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.volumes import INPUTS
 from mawl.run.runner.preparation import larger_limit
 from mawl.version import __version__
@@ -61,6 +65,17 @@ HELP = "can this machine run what I ask, and if not, what to do"
 
 LOOK_SECONDS = 1.0
 """How long clock and load are watched."""
+
+GROUPS: Groups = groups_of(
+    OPTIONS.values(),
+    {
+        "workload": {"WORKLOAD": None, "--scale": None, "--option": None},
+        "places": {},
+        "limits": {"--memory-limit": None},
+        "nodes": {},
+        "result": {"--json": None},
+    },
+)
 
 _SENTENCES = {
     "ok": "this machine can run mawl",
@@ -106,14 +121,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_options(parser, "start")
     add_role_arguments(parser)
-    add_options(parser, "volume_order", "runs")
+    add_options(parser, "volume_order", "runs", *NODE_OPTIONS)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
 def run(arguments: argparse.Namespace) -> int:
+    spec = spec_of_arguments(arguments)
+    if spec.nodes is not None:
+        return show_check(spec, spec.nodes, for_scripts=arguments.json)
     clock, noise = ClockWatch(), NoiseWatch()
     started_at = time.monotonic()
-    spec = spec_of_arguments(arguments)
     plan = plan_of(spec)
     needed = Peaks(plan, spec).needs(plan)
     directories, limit = volumes_of(spec).directories, spec.memory_limit_bytes

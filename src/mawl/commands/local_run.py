@@ -51,13 +51,14 @@ QUIET_SECONDS = 10.0
 
 def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     """``--dry-run``: check what a run needs and print its plan, as JSON ``for_scripts``; nothing is made."""
-    _limits(spec)
     plan = plan_of(spec)
     reference_of(
         plan, with_commands(plan, CATALOGUE), None if spec.reference is None else Path(spec.reference)
     )
     needed = Peaks(plan, spec).needs(plan)
-    _check_memory(needed, spec)
+    if spec.nodes is None:
+        _limits(spec)
+        _check_memory(needed, spec)
     asked = asked_by_jobs(plan)
     if for_scripts:
         print(as_json(plan, needed, asked, duration_of(plan, Path(spec.runs))))

@@ -18,6 +18,7 @@ from mawl.commands.arguments import (
     spec_of_arguments,
     volumes_of,
 )
+from mawl.commands.cluster_run import show_check
 from mawl.commands.doctor import present_inputs
 from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import Groups, groups_of, width_for
@@ -32,7 +33,7 @@ from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import ROLES
-from mawl.records.spec.sources import OPTIONS
+from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.store.output import write_output
 from mawl.reports.layout import LINE_WIDTH, wrapped
 from mawl.reports.run_lines import scale_text
@@ -44,10 +45,11 @@ HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
 
 _FIELDS = [field for field, option in OPTIONS.items() if "plan" in option.places]
 GROUPS: Groups = groups_of(
-    (OPTIONS[field] for field in (*PLAN_OPTIONS, *_FIELDS)),
+    (OPTIONS[field] for field in (*PLAN_OPTIONS, *_FIELDS, *NODE_OPTIONS)),
     {
         "workload": {"WORKLOAD": None},
         "places": {"--runs": "where run folders are, for the memory that earlier runs measured"},
+        "nodes": {},
         "result": {"--output": None, "--json": None},
     },
 )
@@ -55,7 +57,7 @@ GROUPS: Groups = groups_of(
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_workload_arguments(parser)
-    add_options(parser, *_FIELDS, "runs")
+    add_options(parser, *_FIELDS, "runs", *NODE_OPTIONS)
     parser.add_argument(
         "--output",
         metavar="FILE",
@@ -87,7 +89,10 @@ def run(arguments: argparse.Namespace) -> int:
     ):
         texts += in_pod(storage, present_inputs(directories, needed)).splitlines()
     print("\n".join(line for text in texts for line in wrapped(text, width, "  ")))
-    return 0
+    if spec.nodes is None:
+        return 0
+    print()
+    return show_check(spec, spec.nodes)
 
 
 def in_pod(storage: FileSystem, present_bytes: int) -> str:

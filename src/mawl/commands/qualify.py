@@ -37,7 +37,7 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.campaign_continue import check_place, this_machine
-from mawl.commands.cluster_run import check_reach
+from mawl.commands.cluster_run import check_reach, places_on_nodes
 from mawl.commands.fail_on import Failing, add_fail_on_arguments
 from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
@@ -45,7 +45,8 @@ from mawl.commands.terminal import Groups, require_programs
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
-from mawl.records.spec.run_spec import NodesSpec
+from mawl.records.spec.program_options import Role
+from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.store.campaign import (
@@ -81,13 +82,17 @@ GROUPS: Groups = {
     },
     "what": {"--minutes": None, "--sessions": None, "--repeat": None, "--scale": None},
     "how": {"--yes": None, "--anyway": None, "--plan": None, "--continue": None, "--json": None},
-    "nodes": {"--cluster": "answer for the workers of a Dask cluster", "--ssh": "answer for these hosts"},
+    "nodes": {
+        "--cluster": "answer for the workers of a Dask cluster",
+        "--ssh": "answer for these hosts",
+        "--hosts": "answer for the hosts of a file, with what differs there",
+    },
 }
 
 NODE_FIELDS = tuple(field for field in NODE_OPTIONS if field not in ("on", "on_lost_node"))
 """A qualification has one workload for all nodes, and stops the others where one is lost."""
 
-FILES_OF_NODES = ("ssh_config", "tls_ca", "tls_cert", "tls_key")
+FILES_OF_NODES = ("hosts", "ssh_config", "tls_ca", "tls_cert", "tls_key")
 
 NEW_ONLY = (
     *("data", "work", "util", "volume_order", "runs", "output"),
@@ -293,10 +298,7 @@ def _new(arguments: argparse.Namespace, bounds: AnswerBounds) -> Qualification:
         machine=this_machine(),
         directory=str(Path.cwd()),
         asked=Asked(
-            roles={
-                role: [str(place) for place in places]
-                for role, places in volumes_of(spec).directories.items()
-            },
+            roles={role: list(places) for role, places in _places(spec).items()},
             minutes=minutes,
             sessions=spec.sessions,
             repeat=arguments.repeat,
@@ -306,6 +308,12 @@ def _new(arguments: argparse.Namespace, bounds: AnswerBounds) -> Qualification:
             nodes=None if spec.nodes is None else _with_absolute_files(spec.nodes),
         ),
     )
+
+
+def _places(spec: RunSpec) -> dict[Role, tuple[str, ...]]:
+    if spec.nodes is not None:
+        return places_on_nodes(spec, spec.nodes)
+    return {role: tuple(map(str, places)) for role, places in volumes_of(spec).directories.items()}
 
 
 def _warn_unused(chosen: Settings) -> None:

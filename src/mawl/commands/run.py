@@ -95,12 +95,15 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _dry_run(spec: RunSpec, *, for_scripts: bool) -> int:
-    if spec.nodes is not None:
-        raise UsageError("--dry-run does not go with a run on several nodes", cure="leave --dry-run out")
     with importing():
         from mawl.commands.local_run import show_plan
     show_plan(spec, for_scripts=for_scripts)
-    return 0
+    if spec.nodes is None or for_scripts:
+        return 0
+    with importing():
+        from mawl.commands.cluster_run import show_check
+    print()
+    return show_check(spec, spec.nodes)
 
 
 def _show(spec: RunSpec, failing: Failing) -> int:

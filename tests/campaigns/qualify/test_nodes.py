@@ -19,7 +19,9 @@ from mawl.measure.space import FileSystem
 from mawl.records.model.qualification import QualificationChoice
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store.facts import write_facts
+from mawl.run.cluster.node_check import NodesCheck
 from mawl.run.cluster.node_facts import NodeLook
+from mawl.version import __version__, source_sha256
 from tests.fakes.clustered_run import node_run
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, cluster
@@ -83,7 +85,20 @@ def looked(boot: str, kind: str = "ext4", **changes: object) -> NodeLook:
         directories=["/mnt/a"],
         unwritable=[],
     )
-    look = NodeLook(cpu_model="a CPU", cores=8, memory_bytes=2**35, boot_id=boot, systems=[system])
+    look = NodeLook(
+        mawl_version=__version__,
+        source_sha256=source_sha256(),
+        python="3.11.2",
+        host="alpha",
+        user="mawl",
+        uid=1000,
+        libraries=["numpy 2.2"],
+        cpu_model="a CPU",
+        cores=8,
+        memory_bytes=2**35,
+        boot_id=boot,
+        systems=[system],
+    )
     return msgspec.structs.replace(look, **changes)
 
 
@@ -128,7 +143,8 @@ def test_a_directory_that_a_node_cannot_write_is_refused_with_the_node(
 ) -> None:
     bad = msgspec.structs.replace(looked("2").systems[0], unwritable=["/mnt/a"])
     found = {"node1": looked("1"), "node2": looked("2", systems=[bad]), "node3": looked("3")}
-    monkeypatch.setattr("mawl.campaigns.qualify.nodes.look_at", lambda *_: found)
+    check = NodesCheck(looks=found, clocks={}, unreached={}, checks=[])
+    monkeypatch.setattr("mawl.campaigns.qualify.nodes.look_at", lambda *_: check)
     with pytest.raises(UnsuitableMachineError, match="node2:/mnt/a: cannot be made or written"):
         nodes(tmp_path).look()
 

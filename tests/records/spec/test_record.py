@@ -52,6 +52,8 @@ ON_NODES = RunSpec(
         node_runs="/fast",
         remote_python="/py",
         ssh_config="x",
+        hosts="hosts.txt",
+        start_with_those_that_come=True,
     ),
 )
 ON_A_CLUSTER = RunSpec(

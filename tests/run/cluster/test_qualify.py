@@ -10,10 +10,11 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
+from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_qualification
-from mawl.run.cluster.node_facts import look_at
+from mawl.run.cluster.node_access import look_at
 from tests.run.cluster.conftest import Cluster
 
 
@@ -34,11 +35,11 @@ def qualify(directory: Path, *words: str) -> subprocess.CompletedProcess[str]:
 def test_nodes_are_seen_before_a_run_and_a_missing_one_is_named(cluster: Cluster, tmp_path: Path) -> None:
     cluster.worker("node1")
     cluster.wait("node1")
-    nodes, roles = NodesSpec(cluster=cluster.address), {"data": [str(tmp_path)]}
-    found = look_at(nodes, roles)  # type: ignore[arg-type]
+    nodes, roles = NodesSpec(cluster=cluster.address), {role: [str(tmp_path)] for role in ROLES}
+    found = look_at(nodes, roles).looks
     assert [*found] == ["node1"] and found["node1"].systems[0].directories == [str(tmp_path)]
     with pytest.raises(UsageError, match="no node is called node2; the cluster has node1"):
-        look_at(nodes, roles, ["node1", "node2"])  # type: ignore[arg-type]
+        look_at(nodes, roles, ["node1", "node2"])
     done = qualify(tmp_path, "--cluster", cluster.address, "--yes")
     assert done.returncode == 2 and "1 node is no cluster: only node1 would run sessions" in done.stderr
     assert not (tmp_path / "runs").exists()

@@ -40,8 +40,7 @@ def test_each_table_is_made_once_by_a_node_that_reads_it_and_evenly() -> None:
 
 def test_temporary_tables_of_nodes_that_share_must_fit_together() -> None:
     looked = {
-        name: Looked(mawl_version="0", folder="", needed_bytes={"work": 60}, free_bytes={"work": 100})
-        for name in ("n1", "n2")
+        name: Looked(folder="", needed_bytes={"work": 60}, free_bytes={"work": 100}) for name in ("n1", "n2")
     }
     check_shared_space("work", ["n1"], looked)
     with pytest.raises(UnsuitableMachineError, match=r"work of n1, n2 needs 120 B and 100 B are free"):

@@ -34,7 +34,9 @@ from mawl.records.model.run import RunFacts
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.files import FACTS
-from mawl.run.cluster.node_facts import NodeLook, look_at
+from mawl.run.cluster.node_access import look_at
+from mawl.run.cluster.node_check import without_the_unfit
+from mawl.run.cluster.node_facts import NodeLook
 
 FEWEST_NODES = 2
 
@@ -58,8 +60,12 @@ class QualifyNodes(QualifyMachine):
         self._names = list(names)
 
     def look(self) -> MachineSeen:
-        found = look_at(self._nodes, self._asked.roles, self._names)
-        self._names = list(found)
+        check = look_at(self._nodes, self._asked.roles, self._names)
+        for line in check.lines() if check.checks else ():
+            self._show(line)
+        names = self._names or list({**check.looks, **check.unreached})
+        self._names = without_the_unfit(check, names, goes_on=self._nodes.start_with_those_that_come)
+        found = {name: check.looks[name] for name in self._names}
         check_several(self._names)
         seen = seen_of(found)
         check_places(seen.systems)

@@ -242,28 +242,6 @@ class Several(Form):
         return list(value)
 
 
-class Listed(Form):
-    """Words with commas between them."""
-
-    def __init__(self, of: str) -> None:
-        self._of = of
-
-    def read(self, given: Any, name: str) -> tuple[str, ...]:
-        value = tuple(part for part in given.split(",") if part)
-        self.check(value, name)
-        return value
-
-    def check(self, value: Any, name: str) -> None:
-        if not value:
-            raise UsageError(f"{name} names no {self._of}")
-        twice = [one for one in value if value.count(one) > 1]
-        if twice:
-            raise UsageError(f"{name} names {twice[0]} twice")
-
-    def words(self, value: Any) -> list[str]:
-        return [",".join(value)]
-
-
 class NodeCounts(Form):
     """Ascending numbers of nodes with commas between them."""
 

@@ -11,7 +11,6 @@ from mawl.records.spec.forms import (
     Choice,
     DevicePairs,
     Form,
-    Listed,
     Number,
     Option,
     Pairs,
@@ -20,13 +19,14 @@ from mawl.records.spec.forms import (
     Switch,
     Whole,
 )
+from mawl.records.spec.hosts import Hosts
 from mawl.records.spec.program_options import ROLES, OnLostNode, Role
 
 LEAST_NODE_TIMEOUT_SECONDS = 5.0
 
 
 class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
-    """A run on several nodes: a cluster that is there (``cluster``), or hosts (``ssh``)."""
+    """A run on several nodes: a cluster that is there (``cluster``), or hosts (``ssh``, ``hosts``)."""
 
     cluster: Annotated[
         str | None,
@@ -42,13 +42,31 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
     ssh: Annotated[
         tuple[str, ...],
         Option(
-            form=Listed("host"),
+            form=Hosts(),
             metavar="HOST,...",
-            help="run on these hosts: mawl is started there over ssh, and all messages go through ssh",
+            help="run on these hosts, such as a,b or node[01-64]: mawl is started there over ssh, and all "
+            "messages go through ssh",
             group="nodes",
             brief="run on these hosts; mawl is started there over ssh",
         ),
     ] = ()
+    hosts: Annotated[
+        str | None,
+        Option(
+            form=Form(),
+            metavar="FILE",
+            help="the same, from a file with a host or a range in each line, and behind it what differs "
+            "there: python=FILE data=DIR work=DIR util=DIR node_runs=DIR",
+        ),
+    ] = None
+    start_with_those_that_come: Annotated[
+        bool,
+        Option(
+            form=Switch(),
+            help="leave out hosts or workers that cannot be reached or used, and run on the others "
+            "(default: start nothing)",
+        ),
+    ] = False
     on: Annotated[
         dict[str, str],
         Option(
@@ -160,3 +178,7 @@ class NodesSpec(msgspec.Struct, frozen=True, kw_only=True):
     tls_key: Annotated[
         str | None, Option(form=Form(), metavar="FILE", help="with --cluster: the private key, in PEM form")
     ] = None
+
+    @property
+    def over_ssh(self) -> bool:
+        return bool(self.ssh or self.hosts)

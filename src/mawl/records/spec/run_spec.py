@@ -352,14 +352,15 @@ def _check_values(part: msgspec.Struct) -> None:
 
 
 def _check_nodes(nodes: NodesSpec) -> None:
-    if nodes.cluster is not None and nodes.ssh:
-        raise UsageError("--cluster and --ssh do not go together", cure="name the one or the other")
-    if nodes.cluster is None and not nodes.ssh:
+    if nodes.cluster is not None and nodes.over_ssh:
+        flag = "--ssh" if nodes.ssh else "--hosts"
+        raise UsageError(f"--cluster and {flag} do not go together", cure="name the one or the other")
+    if nodes.cluster is None and not nodes.over_ssh:
         raise UsageError("a run on several nodes names none", cure="name them with --cluster or --ssh")
-    for name in ONLY_OVER_SSH if not nodes.ssh else ():
+    for name in ONLY_OVER_SSH if not nodes.over_ssh else ():
         if getattr(nodes, name) is not None:
             raise _superfluous(name, "goes with --ssh")
-    for name in ONLY_ON_A_CLUSTER if nodes.ssh else ():
+    for name in ONLY_ON_A_CLUSTER if nodes.over_ssh else ():
         if getattr(nodes, name):
             raise _superfluous(name, "goes with --cluster; ssh itself encrypts what --ssh sends")
     if nodes.nodes is not None and nodes.on:

@@ -123,7 +123,7 @@ def spec_of(layer: Layer) -> RunSpec:
         options = parse_options(given, where=where, base=options)
     of_nodes = {field: value for field, value in layer.values.items() if field in NODE_OPTIONS}
     of_run = {field: value for field, value in layer.values.items() if field not in NODE_OPTIONS}
-    if of_nodes and not {"cluster", "ssh"} & set(of_nodes):
+    if of_nodes and not {"cluster", "ssh", "hosts"} & set(of_nodes):
         field = next(iter(of_nodes))
         only = dict.fromkeys(ONLY_OVER_SSH, "--ssh") | dict.fromkeys(ONLY_ON_A_CLUSTER, "--cluster")
         flag, way = OPTIONS[field].flag, only.get(field, "--cluster or --ssh")

@@ -112,6 +112,7 @@ GATE_TIMEOUTS, LEAST_GATE_SECONDS = 10, 300.0
 class ClusterRequest(msgspec.Struct, frozen=True, kw_only=True):
     """What a run on several nodes is asked to be; ``shared`` are the roles that must be one file system.
 
+    ``absent`` are nodes that it goes on without, and why.
     ``storage`` are servers that are watched (their tasks have ``watch``), ``link_bytes_per_second`` what a
     node's link to them carries each way.
     """
@@ -126,6 +127,7 @@ class ClusterRequest(msgspec.Struct, frozen=True, kw_only=True):
     node_timeout_seconds: float = 30.0
     command: list[str] = []
     runs: Path | None = None
+    absent: dict[str, str] = {}
 
 
 class Controller:
@@ -198,11 +200,6 @@ class Controller:
         for node in self.every:
             if node.looked is not None and node.looked.warning is not None:
                 self.listener.notice(f"warning: {node.name}: {node.looked.warning}")
-            if node.looked is not None and node.looked.mawl_version != __version__:
-                raise UnsuitableMachineError(
-                    f"{node.name} has mawl {node.looked.mawl_version} and this machine {__version__}",
-                    cure="install the same on all",
-                )
         for node in self.nodes:
             node.tell(Seek())
         await self._all(lambda node: node.seen is not None, "it looks for the files of the other nodes")
@@ -274,6 +271,7 @@ class Controller:
             ],
             reference=references[self.nodes[0].name][0],
             roles={role: list(places) for role, places in first.spec.directories().items()},
+            remarks=[f"{name} took no part: {why}" for name, why in self.request.absent.items()],
             link_bytes_per_second=self.request.link_bytes_per_second,
         )
 

@@ -81,7 +81,6 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     kernel's names.
     """
 
-    mawl_version: str
     folder: str
     boot_id: str | None = None
     network: str | None = None

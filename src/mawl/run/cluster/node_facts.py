@@ -1,10 +1,12 @@
-"""What each node offers before a run: processors, memory and the file systems of the roles."""
+"""What a node is before a run: its mawl and user, processors, memory and the file systems of the roles."""
 
 from __future__ import annotations
 
-import asyncio
+import getpass
 import os
-from collections.abc import Mapping, Sequence
+import platform
+import socket
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -12,20 +14,29 @@ import msgspec
 from mawl.measure.devices import NETWORK_FILE_SYSTEMS
 from mawl.measure.machine import read_machine
 from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
-from mawl.measure.suitability import why_cached
+from mawl.measure.suitability import library_checks, why_cached
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.run_spec import NodesSpec
-from mawl.run.cluster.node_access import NodeAccess, chosen_nodes, linked
-
-LOOK_SECONDS = 30.0
-"""For a node's answer: its Python imports what reads the machine."""
+from mawl.records.volumes import INPUTS
+from mawl.version import __version__, source_sha256
 
 
 class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
     """A node as its own process sees it; ``cached_reason`` is why ``--cache none`` cannot hold there.
 
-    Nodes with the same ``boot_id`` are one machine.
+    Nodes with the same ``boot_id`` are one machine.  ``libraries`` are names and versions, ``lacking`` says
+    what is missing of them, and ``closed`` are directories of inputs that this user may not use, with their
+    owners.
     """
+
+    mawl_version: str
+    source_sha256: str
+    python: str
+    host: str
+    user: str
+    uid: int
+    libraries: list[str]
+    lacking: list[str] = []
+    closed: dict[str, str] = {}
 
     cpu_model: str | None
     cores: int
@@ -42,8 +53,17 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
 def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     """The look at this machine, for the controller."""
     places = {role: [Path(place) for place in named] for role, named in roles.items()}
-    machine = read_machine()
+    machine, checks = read_machine(), library_checks()
     return NodeLook(
+        mawl_version=__version__,
+        source_sha256=source_sha256(),
+        python=platform.python_version(),
+        host=socket.gethostname(),
+        user=_user(),
+        uid=os.geteuid(),
+        libraries=[one for check in checks if check.status == "ok" for one in check.text.split(", ")],
+        lacking=[f"{check.text}; {check.cure}" for check in checks if check.status != "ok"],
+        closed=dict(_closed(places["data"])) if "data" in places else {},
         cpu_model=machine.cpu_model,
         cores=machine.available_cores or 1,
         memory_bytes=machine.binding_memory_limit or machine.memory_bytes or 0,
@@ -53,24 +73,19 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     )
 
 
-def look_at(
-    nodes: NodesSpec, roles: Mapping[Role, Sequence[str]], chosen: Sequence[str] = ()
-) -> dict[str, NodeLook]:
-    """The nodes that would run sessions, by name and in order; ``chosen`` are those that must be there.
-
-    Raises MawlError where the cluster cannot be reached, has no such node, or one does not answer.
-    """
-    return asyncio.run(_look_at(nodes, roles, chosen))
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a user without a name, as in a container
+        return str(os.geteuid())
 
 
-async def _look_at(
-    nodes: NodesSpec, roles: Mapping[Role, Sequence[str]], chosen: Sequence[str]
-) -> dict[str, NodeLook]:
-    reach, asked = NodeAccess.of(nodes), {str(role): list(places) for role, places in roles.items()}
-    async with linked(reach) as (link, known):
-        names = chosen_nodes(known, reach, chosen, list(nodes.storage_node), nodes.nodes)
-        answers = [await link.ask(name, "look", asked, seconds=LOOK_SECONDS) for name in names]
-        return {
-            name: msgspec.json.decode(answer, type=NodeLook)
-            for name, answer in zip(names, answers, strict=True)
-        }
+def _closed(data: Sequence[Path]) -> Iterator[tuple[str, str]]:
+    """Directories of inputs that only their owner may use, and who that is."""
+    for place in data:
+        inputs = place / INPUTS
+        try:
+            if not os.access(inputs, os.R_OK | os.W_OK | os.X_OK) and inputs.exists():
+                yield str(inputs), inputs.owner()
+        except (OSError, KeyError) as error:
+            yield str(inputs), f"another user ({error})"

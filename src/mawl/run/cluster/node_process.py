@@ -53,7 +53,6 @@ from mawl.run.runner.facts import check_space, make_inputs
 from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
 from mawl.run.runner.request import Listener, RunRequest, Status
 from mawl.run.runner.run import carry_out
-from mawl.version import __version__
 
 STATUS_SECONDS = 2.0
 
@@ -120,7 +119,6 @@ class Node:
         machine = read_machine()
         self.line.say(
             Looked(
-                mawl_version=__version__,
                 folder=str(self.folder),
                 boot_id=machine.boot_id,
                 network=network_namespace(),

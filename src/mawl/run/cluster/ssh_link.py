@@ -17,11 +17,12 @@ import signal
 import subprocess
 import time
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
 
-from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
 from mawl.run.cluster.agent import HELLO, LENGTH_BYTES, Answer, Question, framed
 from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError, failed_agent
 
@@ -152,15 +153,16 @@ class _Agent:
             raise failed_agent(self.name, *answer.failure)
         return answer.value
 
-    def check(self) -> None:
-        """UnsuitableMachineError, with ssh's last line, where the agent has ended before it began."""
-        if self._answering.done() and not self.begun:
-            raise UnsuitableMachineError(
-                f"mawl could not be started over ssh (exit status {self._process.returncode})",
-                where=self.name,
-                why=self._no_agent or self._last_complaint(),
-                cure="try ssh to that host by hand, and name its Python with --remote-python",
-            )
+    def failure(self) -> MawlError | None:
+        """Why the agent ended before it began, with ssh's last line."""
+        if self.begun or not self._answering.done():
+            return None
+        return UnsuitableMachineError(
+            f"mawl could not be started over ssh (exit status {self._process.returncode})",
+            where=self.name,
+            why=self._no_agent or self._last_complaint(),
+            cure="try ssh to that host by hand, and name its Python with --remote-python",
+        )
 
     async def close(self) -> None:
         """Close the agent's input, upon which it exits; kill ssh if it does not exit in time."""
@@ -227,12 +229,14 @@ class _Agent:
 
 
 class SshLink(Link):
-    """A link to agents by the names of their nodes."""
+    """A link to agents by the names of their nodes; what kept others from beginning is in ``failures``."""
 
-    def __init__(self, agents: Mapping[str, _Agent]) -> None:
-        self._agents = agents
+    def __init__(self, agents: Mapping[str, _Agent], failures: Mapping[str, MawlError]) -> None:
+        self._agents, self._failures = agents, failures
 
     async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
+        if node in self._failures:
+            raise self._failures[node]
         try:
             return await asyncio.wait_for(self._agents[node].ask(function, arguments), seconds)
         except TimeoutError:
@@ -248,47 +252,50 @@ async def agents_over_ssh(
     config: str | None,
     check: Callable[[], None] = lambda: None,
     seconds: float = START_SECONDS,
+    pythons: Mapping[str, str] = MappingProxyType({}),
 ) -> AsyncIterator[SshLink]:
     """A link to an agent on each of the hosts (by node name), which end with it.
 
-    ``check`` is called while they begin, and may raise.  Raises UnsuitableMachineError where one cannot be
-    started, or does not begin in time.
+    ``pythons`` are of nodes that have another one.  ``check`` is called while they begin, and may raise.  A
+    question to a node raises UnsuitableMachineError where its agent could not be started, or did not begin in
+    time.
     """
     commands = {
-        name: [*ssh_command(host, config), agent_command(name, python)] for name, host in hosts.items()
+        name: [*ssh_command(host, config), agent_command(name, pythons.get(name, python))]
+        for name, host in hosts.items()
     }
     agents: dict[str, _Agent] = {}
     try:
         for name, command_line in commands.items():
             agents[name] = await _Agent.start(name, command_line)
-        await _begun(agents, check, seconds)
         beating = asyncio.create_task(_beat(list(agents.values())))
         try:
-            yield SshLink(agents)
+            yield SshLink(agents, await _failures(agents, check, seconds))
         finally:
             beating.cancel()
     finally:
         await asyncio.gather(*(agent.close() for agent in agents.values()))
 
 
-async def _begun(agents: Mapping[str, _Agent], check: Callable[[], None], seconds: float) -> None:
+async def _failures(
+    agents: Mapping[str, _Agent], check: Callable[[], None], seconds: float
+) -> dict[str, MawlError]:
+    """Wait until each agent has begun or ended, or time is over; why some have not begun, by their nodes."""
     deadline = time.monotonic() + seconds
-    while not all(agent.begun for agent in agents.values()):
+    while not all(agent.begun or agent.failure() for agent in agents.values()):
         check()
-        for agent in agents.values():
-            agent.check()
         if time.monotonic() > deadline:
-            begun = [name for name, agent in agents.items() if agent.begun]
-            raise UnsuitableMachineError(
-                f"mawl began on only {len(begun)} of {len(agents)} hosts within {seconds:g} s",
-                why=f"those are: {', '.join(begun) or 'none'}",
-                cure="try ssh to the others by hand",
-            )
+            break
         await asyncio.sleep(0.05)
+    late = UnsuitableMachineError(
+        f"mawl did not begin there within {seconds:g} s", cure="try ssh to that host by hand"
+    )
+    return {name: agent.failure() or late for name, agent in agents.items() if not agent.begun}
 
 
 async def _beat(agents: Sequence[_Agent]) -> None:
     while True:
         await asyncio.sleep(BEAT_SECONDS)
         for agent in agents:
-            agent.send(b"")
+            if agent.begun:
+                agent.send(b"")

@@ -47,7 +47,6 @@ class StorageNode:
                     f"has no block device {given}", cure="name one as lsblk does: --storage-node NAME=sdb,sdc"
                 )
         looked = Looked(
-            mawl_version=__version__,
             folder=str(self.folder),
             boot_id=machine.boot_id,
             network=network_namespace(),
