@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ import pytest
 from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import open_run
+from mawl.run.cluster import node_facts
 from mawl.run.cluster.link import Link, NoAnswerError
 from mawl.run.cluster.node_check import NodesCheck, check_nodes, without_the_unfit
 from mawl.run.cluster.node_facts import NodeLook, look_here
@@ -61,7 +63,7 @@ def test_all_faults_of_all_nodes_are_found_at_once(tmp_path: Path) -> None:
             "other": {"source_sha256": "f" * 64},
             "bare": {"lacking": ["scipy is missing; run pip install 'mawl[programs]'"]},
             "alice": {"uid": 4711, "user": "alice"},
-            "closed": {"closed": {"/data/mawl-inputs": "bob"}},
+            "closed": {"closed": ["alice may not use /data/mawl-inputs, which is bob's"]},
             "gone": NoAnswerError("gone did not answer within 30 s"),
             "strange": b'{"mawl_version": 7}',
             "python": {"python": "3.13.0"},
@@ -115,10 +117,21 @@ def test_inputs_of_another_user_are_named_with_their_owner(
 ) -> None:
     inputs = tmp_path / "mawl-inputs"
     inputs.mkdir()
-    assert look_here({role: [str(tmp_path)] for role in ROLES}).closed == {}
+    assert look_here({role: [str(tmp_path)] for role in ROLES}).closed == []
     access = os.access
     monkeypatch.setattr("os.access", lambda path, mode, **way: path != inputs and access(path, mode, **way))
-    assert look_here({role: [str(tmp_path)] for role in ROLES}).closed == {str(inputs): inputs.owner()}
+    (text,) = look_here({role: [str(tmp_path)] for role in ROLES}).closed
+    assert text.endswith(f" may not use {inputs}, which is {inputs.owner()}'s")
+
+
+def test_a_directory_that_does_not_answer_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exists(self: Path) -> bool:
+        raise OSError(errno.ENOTCONN, "Transport endpoint is not connected", str(self))
+
+    monkeypatch.setattr("os.access", lambda *_: False)
+    monkeypatch.setattr(Path, "exists", exists)
+    (text,) = node_facts._closed([tmp_path])
+    assert text == f"{tmp_path / 'mawl-inputs'} cannot be used: transport endpoint is not connected"
 
 
 NO_ROUTE = """host=; previous=

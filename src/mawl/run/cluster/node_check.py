@@ -156,9 +156,10 @@ def _node_checks(look: NodeLook, clock: ClockFacts) -> Iterator[SuitabilityCheck
         for place in system.unwritable:
             text = f"{look.user} cannot make or write {place}"
             yield SuitabilityCheck("", "problem", text, "name a directory that this user may write")
-    for place, owner in look.closed.items():
-        text = f"{look.user} may not use {place}, which is {owner}'s"
-        yield SuitabilityCheck("", "problem", text, f"run as {owner} there, or name another --data")
+    for text in look.closed:
+        yield SuitabilityCheck(
+            "", "problem", text, "run as their owner, mend the mount, or name another --data"
+        )
 
 
 def _differences(looks: Mapping[str, NodeLook], shared: Sequence[Role]) -> Iterator[SuitabilityCheck]:

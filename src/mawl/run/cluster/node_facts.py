@@ -24,8 +24,7 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
     """A node as its own process sees it; ``cached_reason`` is why ``--cache none`` cannot hold there.
 
     Nodes with the same ``boot_id`` are one machine.  ``libraries`` are names and versions, ``lacking`` says
-    what is missing of them, and ``closed`` are directories of inputs that this user may not use, with their
-    owners.
+    what is missing of them, and ``closed`` why this user may not use the inputs of some directories.
     """
 
     mawl_version: str
@@ -36,7 +35,7 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
     uid: int
     libraries: list[str]
     lacking: list[str] = []
-    closed: dict[str, str] = {}
+    closed: list[str] = []
 
     cpu_model: str | None
     cores: int
@@ -63,7 +62,7 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
         uid=os.geteuid(),
         libraries=[one for check in checks if check.status == "ok" for one in check.text.split(", ")],
         lacking=[f"{check.text}; {check.cure}" for check in checks if check.status != "ok"],
-        closed=dict(_closed(places["data"])) if "data" in places else {},
+        closed=list(_closed(places.get("data", []))),
         cpu_model=machine.cpu_model,
         cores=machine.available_cores or 1,
         memory_bytes=machine.binding_memory_limit or machine.memory_bytes or 0,
@@ -80,12 +79,19 @@ def _user() -> str:
         return str(os.geteuid())
 
 
-def _closed(data: Sequence[Path]) -> Iterator[tuple[str, str]]:
-    """Directories of inputs that only their owner may use, and who that is."""
+def _closed(data: Sequence[Path]) -> Iterator[str]:
+    """Why inputs that lie there already cannot be used, such as those that only another user may."""
     for place in data:
         inputs = place / INPUTS
         try:
             if not os.access(inputs, os.R_OK | os.W_OK | os.X_OK) and inputs.exists():
-                yield str(inputs), inputs.owner()
-        except (OSError, KeyError) as error:
-            yield str(inputs), f"another user ({error})"
+                yield f"{_user()} may not use {inputs}, which is {_owner(inputs)}'s"
+        except OSError as error:
+            yield f"{inputs} cannot be used: {(error.strerror or str(error)).lower()}"
+
+
+def _owner(path: Path) -> str:
+    try:
+        return path.owner()
+    except KeyError:
+        return f"user {path.stat().st_uid}"

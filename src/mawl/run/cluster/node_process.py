@@ -79,6 +79,16 @@ class Teller(Listener):
         self._line.say(Notice(text))
 
 
+def _write(token: Path, content: bytes) -> None:
+    """Some file systems refuse only what is written, without the name of the file."""
+    try:
+        token.write_bytes(content)
+        token.chmod(0o600)
+    except OSError as error:
+        why = (error.strerror or str(error)).lower()
+        raise UnsuitableMachineError("cannot be written", where=str(token.parent), why=why) from None
+
+
 class Node:
     """One task, step by step, as the controller's words come."""
 
@@ -114,8 +124,7 @@ class Node:
         self.volumes.ensure()
         content = own_token()
         for token in self._token_paths():
-            token.write_bytes(content)
-            token.chmod(0o600)
+            _write(token, content)
         machine = read_machine()
         self.line.say(
             Looked(
@@ -159,7 +168,7 @@ class Node:
         for token in self._token_paths():
             # A file that comes and goes: what this machine remembers of the directory is out of date then.
             fresh = token.with_name(f"{token.name}-fresh")
-            fresh.write_bytes(own_token())  # whoever is killed here leaves a token that clean finds
+            _write(fresh, own_token())  # whoever is killed here leaves a token that clean finds
             fresh.unlink()
         return Seen(
             {
