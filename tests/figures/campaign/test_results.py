@@ -11,13 +11,24 @@ from typing import Any
 import msgspec
 import pytest
 
+from mawl.campaigns.series import back_and_forth
 from mawl.figures.campaign.knee import knee_of
-from mawl.figures.campaign.results import session_run, spread
-from mawl.records.model.campaign import CAMPAIGN_METRICS
+from mawl.figures.campaign.results import campaign_figures, session_run, spread
+from mawl.records.model.campaign import CAMPAIGN_METRICS, Arm
 from mawl.reports.campaign import html
 from mawl.reports.campaign.content import head, render_markdown, render_text
+from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared
-from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
+from tests.fakes.found_campaigns import (
+    EVERY,
+    SEARCH,
+    all_runs,
+    comparison,
+    finished,
+    repeats,
+    scaling,
+    search_for_sessions,
+)
 
 
 def leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
@@ -71,6 +82,17 @@ def test_scaling_is_of_throughput_against_the_fewest_nodes() -> None:
     assert rows[2].speedup == rows[2].bytes_per_second / rows[0].bytes_per_second
     assert [row.efficiency_ratio for row in rows[:2]] == [1.0, 0.5]
     assert rows[2].efficiency_ratio == rows[2].speedup / 4
+
+
+def test_nodes_with_one_boot_id_are_one_machine() -> None:
+    arms = [Arm(name=f"nodes-{count}", workload="tiny", size=count) for count in (1, 2)]
+    record = finished(campaign(kind="scaling", arms=arms, slots=back_and_forth(arms, 1)))
+    runs = all_runs(record, {"nodes-1": 1.0, "nodes-2": 1.0})
+    (node,) = runs[2].facts.nodes
+    nodes = [node, msgspec.structs.replace(node, name="node2", same_machine_as=node.name)]
+    runs[2] = msgspec.structs.replace(runs[2], facts=msgspec.structs.replace(runs[2].facts, nodes=nodes))
+    assert [row.machines for row in campaign_figures(record, runs).scaling] == [1, 1]
+    assert [row.machines for row in campaign_figures(record, {1: runs[1]}).scaling] == [1, None]
 
 
 def test_sessions_are_judged_by_the_runs_stretch() -> None:

@@ -18,7 +18,7 @@ from mawl.figures.campaign.results import ELAPSED, spread
 from mawl.figures.comparison.compare import compare
 from mawl.reports.campaign import html
 from mawl.reports.campaign.content import render_json, render_markdown, render_text
-from mawl.reports.campaign.finding import finding
+from mawl.reports.campaign.finding import finding, shared_machines
 from mawl.reports.campaign.html import lead
 from mawl.reports.comparison.charts import runs_chart
 from mawl.reports.html.colours import light
@@ -118,6 +118,30 @@ def test_a_load_that_grows_with_the_nodes_gains_or_not() -> None:
     assert step is not None and step.startswith("each of 4 nodes moves less than each of 1 does; see what")
     whole = [*said.scaling[:-1], msgspec.structs.replace(said.scaling[-1], speedup=4.0, efficiency_ratio=1.0)]
     assert finding(msgspec.structs.replace(said, scaling=whole)).next_step is None
+
+
+@pytest.mark.parametrize(
+    ("machines", "words"),
+    [
+        (1, "4 nodes on one machine: they share its processors and disks"),
+        (2, "4 nodes on 2 machines: those of one machine share its processors and disks"),
+        (4, None),
+        (None, None),
+    ],
+)
+def test_nodes_of_one_machine_are_said_to_share_it(machines: int | None, words: str | None) -> None:
+    said = scaling()
+    last = msgspec.structs.replace(said.scaling[-1], machines=machines)
+    shared = msgspec.structs.replace(said, scaling=[*said.scaling[:-1], last])
+    assert shared_machines(last) == words
+    said_too = [
+        render_text(shared, 200),
+        html.render(shared),
+        json.loads(render_json(shared))["finding"]["sentence"],
+    ]
+    assert all((words or " machine: they share ") in form for form in said_too) == (words is not None)
+    step = finding(shared).next_step
+    assert step is not None and ("processors and disks they share" in step) == (words is not None)
 
 
 def test_preliminary_leads_to_its_definition_and_names_the_failed_check() -> None:

@@ -191,9 +191,11 @@ class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
 
 class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
     """So many nodes beside the fewest: each has the whole workload, so throughput should grow with them
-    and elapsed time stay.  Medians over runs; ``run_bytes_per_second`` has the throughput of each run."""
+    and elapsed time stay.  Medians over runs; ``run_bytes_per_second`` has the throughput of each run.
+    Nodes with one boot id are one of the ``machines``, the fewest of the runs."""
 
     nodes: int
+    machines: int | None
     runs: int
     elapsed_seconds: float | None
     bytes_per_second: float | None
@@ -409,6 +411,7 @@ def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> l
         rows.append(
             ScalingRow(
                 nodes=nodes,
+                machines=nodes - max(map(_beside_another, side.runs)) if side.runs else None,
                 runs=len(side.runs),
                 elapsed_seconds=elapsed,
                 bytes_per_second=rate,
@@ -419,6 +422,11 @@ def _scaling(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> l
             )
         )
     return rows
+
+
+def _beside_another(run: ComparedRun) -> int:
+    """How many nodes of a run are on the machine of another one."""
+    return len(run.facts.nodes) - len(run.facts.machines())
 
 
 def _median(values: Sequence[float]) -> float | None:

@@ -319,6 +319,9 @@ CAMPAIGN_METRICS: tuple[Metric, ...] = (
         KNEE,
     ),
     count_metric("scaling.*.nodes", "Nodes of the runs.", SCALING),
+    count_metric(
+        "scaling.*.machines", "Machines of these nodes, by their boot ids: the fewest of the runs.", SCALING
+    ),
     count_metric("scaling.*.runs", "Runs on so many nodes.", SCALING),
     seconds_metric("scaling.*.elapsed_seconds", "Median over runs of the elapsed time.", SCALING),
     rate_metric(

@@ -69,6 +69,17 @@ def gains(row: ScalingRow) -> bool:
     return round(row.speedup or 0.0, 2) > 1.0
 
 
+def shared_machines(row: ScalingRow) -> str | None:
+    """That several of so many nodes are on one machine; None where each has its own, or no run is known."""
+    if row.machines is None or row.machines >= row.nodes:
+        return None
+    if row.machines == 1:
+        return f"{row.nodes} nodes on one machine: they share its processors and disks"
+    return (
+        f"{row.nodes} nodes on {row.machines} machines: those of one machine share its processors and disks"
+    )
+
+
 def too_many(found: CampaignFound) -> Tried | None:
     """The least number of sessions that is not carried; None if all that were tried are."""
     return next((one for one in found.sessions if not one.carried), None)
@@ -206,9 +217,10 @@ def _scaling(found: CampaignFound) -> Headline:
         change = format_change(last.elapsed_ratio - 1.0)
         notes.append(f"elapsed time {'unchanged' if change == UNCHANGED else change}")
     few = max(row.runs for row in found.scaling if row.speedup is not None) == 1
+    whole = ", ".join([said, *notes, *(["noise unknown (one run each)"] if few else [])])
     return Headline(
         sign="measured",
-        sentence=", ".join([said, *notes, *(["noise unknown (one run each)"] if few else [])]),
+        sentence="; ".join(filter(None, [whole, shared_machines(last)])),
         next_step=REPEAT_NODES if few else _shared(found, first, last),
         to_publish=_to_publish(found.arms),
     )
@@ -221,4 +233,5 @@ def _shared(found: CampaignFound, first: ScalingRow, last: ScalingRow) -> str | 
     read = report_of(run) if run is not None else ""
     little = f"each of {last.nodes} nodes moves less than each of {first.nodes} does"
     said = little if gains(last) else "more nodes gave no more throughput"
-    return f"{said}; see what limits a run on {last.nodes}, first the storage and network they share{read}"
+    shared = "storage and network" if shared_machines(last) is None else "processors and disks"
+    return f"{said}; see what limits a run on {last.nodes}, first the {shared} they share{read}"

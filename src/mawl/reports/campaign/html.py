@@ -32,6 +32,7 @@ from mawl.reports.campaign.finding import (
     gains,
     interval_of,
     range_of,
+    shared_machines,
     too_many,
 )
 from mawl.reports.comparison import html as comparison_html
@@ -252,6 +253,7 @@ def _number(found: CampaignFound) -> Card:
         if ends is None:
             return Card("What do more nodes give?", "Not known", "warn", [])
         first, last = ends
+        shared = shared_machines(last)
         return Card(
             "What do more nodes give?",
             f"{format_ratio(last.speedup or 0.0)} times" if gains(last) else "No gain",
@@ -260,6 +262,7 @@ def _number(found: CampaignFound) -> Card:
                 f"{last.nodes} nodes have {format_ratio(last.speedup or 0.0)} times the throughput of "
                 f"{first.nodes}; medians over runs.",
                 GROWS,
+                *([f"{shared}."] if shared is not None else []),
             ],
             "" if last.efficiency_ratio is None else f"{100 * last.efficiency_ratio:.0f} %",
             f"efficiency: speedup over {last.nodes / first.nodes:g} times the nodes",
