@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pwd
 import signal
 import threading
 import time
@@ -59,6 +60,18 @@ def started_ticks(pid: int) -> int | None:
     """When a process began, in clock ticks since the machine's start (proc(5)); None where there is none."""
     stat = _stat(pid)
     return None if stat is None else int(stat[19])
+
+
+def user_of(path: Path) -> str:
+    """The name of the user whose file it is, such as ``/proc/PID``; the number of one without a name."""
+    try:
+        user = path.stat().st_uid
+    except OSError:
+        return "unknown"
+    try:
+        return pwd.getpwuid(user).pw_name
+    except KeyError:
+        return str(user)
 
 
 def signal_all(pids: Iterable[int], number: int) -> int:

@@ -255,15 +255,27 @@ def unmarked_under(volume: Path) -> list[Path]:
     ]
 
 
+def held_under(volume: Path) -> list[Path]:
+    """Directories in one place that a living run or probe holds, as their own marks say."""
+    return [
+        directory
+        for directory in _of_runs(volume)
+        if _purpose_of(directory) is not None and _held(directory / MARK)
+    ]
+
+
 def _unheld(volume: Path) -> list[Path]:
     """Directories of runs that no runner holds, and those that a kill left half made."""
-    found = []
-    for directory in [*sorted(volume.glob(f"{RUN_PREFIX}*")), *sorted(volume.glob(f"{NEW_PREFIX}*"))]:
-        if directory.is_symlink() or not directory.is_dir() or not os.access(directory, os.R_OK):
-            continue
-        if not _held(directory / MARK):
-            found.append(directory)
-    return found
+    return [directory for directory in _of_runs(volume) if not _held(directory / MARK)]
+
+
+def _of_runs(volume: Path) -> list[Path]:
+    """Directories that are named like those of runs, also half made ones."""
+    return [
+        directory
+        for directory in [*sorted(volume.glob(f"{RUN_PREFIX}*")), *sorted(volume.glob(f"{NEW_PREFIX}*"))]
+        if not directory.is_symlink() and directory.is_dir() and os.access(directory, os.R_OK)
+    ]
 
 
 def _is_bare(directory: Path) -> bool:

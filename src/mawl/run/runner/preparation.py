@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.base.printable import printable
 from mawl.base.units import format_bytes, format_memory, whole_mib
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, mount_of, read_mounts
 from mawl.measure.machine import read_machine
@@ -29,6 +30,7 @@ from mawl.measure.page_cache import (
     residency,
 )
 from mawl.measure.preload.build import library
+from mawl.measure.processes import user_of
 from mawl.measure.space import file_systems
 from mawl.measure.suitability import NoiseWatch
 from mawl.plan.needs import Needs
@@ -36,7 +38,8 @@ from mawl.plan.workload import Plan
 from mawl.records.model.node import MOST_NAMED_PROGRAMS, DirtyPages, LoadBefore
 from mawl.records.model.run import CacheFacts, FreeSpace
 from mawl.records.spec.program_options import ROLES, CacheMode, Role, VolumeOrder
-from mawl.records.volumes import Volumes
+from mawl.records.volumes import Volumes, held_under, run_of
+from mawl.run.launch.setup import live_runs
 from mawl.run.runner.request import Opening, RunRequest
 
 MOST_REMARKS = 5
@@ -212,6 +215,31 @@ class CleanStart(Opening):
             removed_bytes=None if removed is None or self.facts is None else removed - self._removed,
             group_written_bytes=group_written_bytes,
         )
+
+
+def other_runs(run_id: str, volumes: Volumes) -> str | None:
+    """Which other runs are alive on this machine, or hold a directory beside ours; None where none does.
+
+    What begins with ``run_id`` is of the same run.
+    """
+    found = {
+        run: [f"process {min(pids)}", f"user {user_of(Path(f'/proc/{min(pids)}'))}"]
+        for run, pids in live_runs().items()
+    }
+    for place in (place for role in ROLES for place in volumes.directories[role]):
+        for directory in held_under(place):
+            unseen = ["its process is not seen from here", f"user {user_of(directory)}"]
+            found.setdefault(run_of(directory), unseen).append(f"also in {place}")
+    others = [f"{run} ({', '.join(facts)})" for run, facts in found.items() if not _is_of(run, run_id)]
+    if not others:
+        return None
+    return printable(
+        f"other runs of mawl are under way: {'; '.join(others)}; their load is in this run's figures"
+    )
+
+
+def _is_of(run: str, run_id: str) -> bool:
+    return run == run_id or run.startswith(f"{run_id}-")
 
 
 LOOK_SECONDS = 0.5

@@ -32,7 +32,7 @@ from mawl.run.runner.counting import Counting, RoleSampling
 from mawl.run.runner.facts import facts_before
 from mawl.run.runner.job import JobLogs
 from mawl.run.runner.loop import Interrupts, RunLoop
-from mawl.run.runner.preparation import CleanStart, prepare_cache
+from mawl.run.runner.preparation import CleanStart, other_runs, prepare_cache
 from mawl.run.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.run.runner.restrict import Restriction
 from mawl.run.runner.sampling import HostSampling, Sampling
@@ -65,6 +65,9 @@ def carry_out(
     machine = read_machine()
     node = request.node or machine.name or "localhost"
     facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
+    if (others := other_runs(_run_of_all_nodes(request), volumes)) is not None:
+        listener.notice(f"warning: {others}")
+        facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, others])
     writer = _writer(request, facts, runs)
     with contextlib.ExitStack() as cleanup:
         cleanup.enter_context(writer)
@@ -168,9 +171,13 @@ def _look(host: HostSampling, logs: JobLogs, now: float) -> None:
     logs.look()
 
 
+def _run_of_all_nodes(request: RunRequest) -> str:
+    """What the ids of a run have in common on all of its nodes, before the name of the node."""
+    return request.run_id.removesuffix(f"-{request.node}")
+
+
 def _sampling(request: RunRequest, node: str, counting: Counting, volumes: Volumes) -> Sampling:
-    run_id = request.run_id.removesuffix(f"-{request.node}")  # all nodes of a run have it before their name
-    others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={run_id}")
+    others = OtherPrograms(node, f"{RUN_ID_VARIABLE}={_run_of_all_nodes(request)}")
     return Sampling(node, ProcessSampler(), RoleSampling(counting), volumes.run_places(), others)
 
 
