@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from mawl.measure.probe import lock
 from mawl.measure.probe import target as targets
 from mawl.measure.probe.command import KIB, MIB, PlannedTest, ProbeChoice
-from mawl.measure.probe.process import FioEnded, ProbePlace, run_fio, why_cached
+from mawl.measure.probe.process import FioEnded, ProbePlace, facts_of, run_fio, why_cached
 from mawl.measure.probe.target import ProbeRequest, probe
 from mawl.records.model.probe import Probe, ProbeTarget
 from tests import needs
@@ -27,8 +29,11 @@ Probing = Callable[..., Probe]
 def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
     """Probes directories below the test's own; ``kept`` of the function are all states it was given."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    monkeypatch.setattr(lock, "PLACE", tmp_path)  # other tests may probe the same disk
 
-    def run(*names: str, fault: str = "", **changes: object) -> Probe:
+    def run(
+        *names: str, fault: str = "", says: Callable[[str], None] = lambda _: None, **changes: object
+    ) -> Probe:
         stub_fio(tmp_path, fault)
         choice = ProbeChoice(**{"shapes": [READ, WRITE], "file_bytes": 4 * MIB, "seconds": 1.0, **changes})  # type: ignore[arg-type]
         request = ProbeRequest(
@@ -42,7 +47,7 @@ def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
             core_basis="vCPU",
             environment={"MAWL_RUN_ID": "probe-test"},
         )
-        return probe(request, lambda _: None, states.append)
+        return probe(request, says, states.append)
 
     states: list[Probe] = []
     run.kept = states  # type: ignore[attr-defined]
@@ -75,6 +80,24 @@ def test_a_probe_measures_keeps_each_test_and_leaves_nothing(
     made, first, second = calls(tmp_path / "calls.jsonl")
     assert "--rw=write" in made and "--name=stream.1" in made
     assert [["fio", *first], ["fio", *second]] == [test.command for test in found.tests]
+
+
+def test_a_second_probe_of_a_disk_begins_when_the_first_has_ended(
+    probing: Probing, here: Path, tmp_path: Path
+) -> None:
+    waits = threading.Event()
+    found: list[Probe] = []
+
+    def hear(text: str) -> None:
+        if text.startswith(f"here: waiting for process {os.getpid()} (user "):
+            waits.set()
+
+    second = threading.Thread(target=lambda: found.append(probing("here", says=hear)))
+    with lock.alone_on(facts_of(ProbePlace(name="first", directory=here), "bench1"), print):
+        second.start()
+        assert waits.wait(60) and not (tmp_path / "calls.jsonl").exists()
+    second.join(60)
+    assert len(only(found[0]).tests) == 2 and only(found[0]).problem is None
 
 
 def test_a_slow_target_gets_smaller_files(probing: Probing, here: Path, tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from mawl.measure.probe.command import (
     probe_command,
     waits_for_steady,
 )
+from mawl.measure.probe.lock import alone_on
 from mawl.measure.probe.process import (
     FioEnded,
     ProbePlace,
@@ -84,7 +85,10 @@ class TargetProbe:
     def probing(self, run_id: str, environment: Mapping[str, str], says: Says) -> Generator[None, None, None]:
         """Make all tests; yields after each.  What stops the target becomes its problem."""
         try:
-            with claimed_directory(self._place, run_id) as directory:
+            with (
+                claimed_directory(self._place, run_id) as directory,
+                alone_on(self._facts, lambda text: says(f"{self._place.name}: {text}")),
+            ):
                 space = space_of(directory)
                 self._space = (space.size_bytes, space.free_bytes)
                 self._cached = why_cached(self._facts.file_system, directory)
