@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
 import shutil
 import subprocess
@@ -11,17 +12,22 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineError, UsageError
 from mawl.run.cluster import ssh_link
-from mawl.run.cluster.agent import HELLO
+from mawl.run.cluster.agent import HELLO, Answer, Question, framed
 from mawl.run.cluster.link import NoAnswerError, NodeGoneError
-from mawl.run.cluster.ssh_link import agent_command, agents_over_ssh, node_names, ssh_command
+from mawl.run.cluster.ssh_link import agent_command, agents_over_ssh, look_command, node_names, ssh_command
 from tests import needs
 from tests.fakes.processes import agents, ssh_here
 from tests.run.cluster.test_dask import mawl, newest
 
+AGENT = f"printf '{HELLO.decode().strip()}\\n'"
+"""A script that begins as an agent does."""
+LOOK = '[ "$last" = true ] && exit 0\n'
+"""And before it: a host that can be reached."""
 SHELLS = [shell for shell in ("sh", "bash", "zsh", "tcsh", "fish") if shutil.which(shell)]
 
 
@@ -125,12 +131,74 @@ def test_an_agent_that_ends_or_speaks_nonsense_costs_that_node(
 ) -> None:
     """The last answers a question that nobody asked."""
     rest = "sleep 60" if error is NoAnswerError else "exit 3"
-    script = f"printf 'mawl agent 1\\n'; read question; printf '{said}'; {rest}"
-    script = script.replace("read question", "head -c 4 >/dev/null")
+    script = f"{LOOK}{AGENT}; head -c 4 >/dev/null; printf '{said}'; {rest}"
     monkeypatch.setenv("PATH", ssh_here(tmp_path, script)["PATH"])
     monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
+    monkeypatch.setattr(ssh_link, "SILENT_SECONDS", 0.1)
     with pytest.raises(error, match=sentence):
         ask("clock", seconds=1.0)
+
+
+@pytest.mark.parametrize(
+    ("look", "agent", "state"),
+    [
+        ("exit 255", r"while sleep 0.1; do printf '\0\0\0\0'; done", "its agent is busy"),
+        ("exit 0", "sleep 60", "its agent is stopped"),
+        ("exit 255", "sleep 60", "its host cannot be reached"),
+        ("exec sleep 60", "sleep 60", "its host cannot be reached"),
+    ],
+)
+def test_busy_stopped_and_unreachable_hosts_are_told_apart(
+    look: str, agent: str, state: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = f'[ "$last" = true ] && {look}\n{AGENT}\n{agent}'
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, script)["PATH"])
+    for name, seconds in (("END_SECONDS", 0.1), ("SILENT_SECONDS", 1.0), ("LOOK_SECONDS", 1.0)):
+        monkeypatch.setattr(ssh_link, name, seconds)
+    with pytest.raises(NoAnswerError, match=f"^alpha did not answer within 0.5 s: {state}$"):
+        ask("clock", seconds=0.5)
+
+
+@needs.marks(needs.program("ssh"))
+def test_a_look_takes_a_connection_of_its_own_and_does_not_wait_long(tmp_path: Path) -> None:
+    config = tmp_path / "config"
+    config.write_text("Host alpha\n  ConnectTimeout 50\n  ControlPath /tmp/%C\n  User me\n")
+    *start, dashes, host, command = look_command("alpha", str(config))
+    assert (dashes, host, command) == ("--", "alpha", "true")
+    said = subprocess.run([*start, "-G", "alpha"], capture_output=True, text=True, check=True).stdout
+    assert {"user me", "connecttimeout 4", "batchmode yes"} <= set(said.splitlines())
+    assert "controlpath" not in said
+
+
+def test_an_agent_of_another_version_is_named_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = "echo welcome to alpha; printf 'mawl agent 1\\n'; exec sleep 60"
+    monkeypatch.setenv("PATH", ssh_here(tmp_path, script)["PATH"])
+    monkeypatch.setattr(ssh_link, "LAST_WORD_SECONDS", 0.1)
+    with pytest.raises(UnsuitableMachineError, match="another version of mawl is there; install the same"):
+        ask("clock", begin_seconds=60.0)
+
+
+def test_an_agent_gives_signs_of_life_while_it_makes_an_answer(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "go")
+    code = (
+        "import sys; from pathlib import Path; from mawl.run.cluster import agent; "
+        f"agent.SIGN_SECONDS = 0.05; agent.QUESTIONS['clock'] = lambda: Path({str(tmp_path / 'go')!r}).read_text(); "
+        "agent.serve(sys.stdin.buffer, sys.stdout.buffer)"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin and process.stdout and process.stdout.readline() == HELLO
+        process.stdin.write(framed(msgspec.msgpack.encode(Question(1, "clock", []))))
+        process.stdin.flush()
+        assert process.stdout.read(8) == framed(b"") * 2
+        (tmp_path / "go").write_text("now")
+        while not (length := int.from_bytes(process.stdout.read(4), "big")):
+            pass
+        assert msgspec.msgpack.decode(process.stdout.read(length), type=Answer).value == "now"
+        process.stdin.close()
 
 
 @pytest.mark.parametrize("closed", ["closed", "open", "open, with a task"])

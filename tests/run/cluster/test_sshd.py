@@ -299,12 +299,40 @@ def test_nothing_outlives_a_controller_that_is_killed(hosts: Hosts, tmp_path: Pa
     assert {job.outcome for job in found.job_records()} == {"lost"}
 
 
+def agent_of(name: str) -> int:
+    """The process of the agent on a node."""
+    line = f"-P -m mawl.run.cluster agent {name}".encode().split()
+    for file in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):
+            if file.read_bytes().split(b"\0")[1:-1] == line:
+                return int(file.parent.name)
+    raise AssertionError(f"no agent on {name}")
+
+
+def test_an_agent_that_is_stopped_is_said_to_be(hosts: Hosts, tmp_path: Path) -> None:
+    run = sleeping(hosts, tmp_path)
+    assert run.stderr is not None
+    agent = agent_of(BETA)
+    os.kill(agent, signal.SIGSTOP)
+    try:
+        said = next(line for line in run.stderr if line.startswith(f"{BETA} did not answer"))
+        assert said.startswith(
+            f"{BETA} did not answer within 5 s: its agent is stopped; a node stops its jobs "
+        )
+    finally:
+        os.kill(agent, signal.SIGCONT)
+        run.send_signal(signal.SIGTERM)
+        run.communicate(timeout=60)
+    until_nothing_is_left(newest(tmp_path))
+
+
 def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, tmp_path: Path) -> None:
     run = sleeping(hosts, tmp_path, "--node-timeout", "5")
     assert run.stderr is not None
     hosts.spaces.cut(BETA)
     try:
-        assert any(f"{BETA} was lost" in line for line in run.stderr)
+        lost = next(line for line in run.stderr if f"{BETA} was lost" in line)
+        assert f"{BETA} did not answer within 5 s: its host cannot be reached" in lost
         run.send_signal(signal.SIGINT)
         time.sleep(0.5)
         run.send_signal(signal.SIGINT)

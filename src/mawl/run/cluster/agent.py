@@ -16,7 +16,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -224,9 +224,14 @@ def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
         return b""
 
 
-HELLO = b"mawl agent 1\n"
-"""The first line of an agent; the controller skips what a login shell printed before it."""
+HELLO = b"mawl agent 2\n"
+"""The first line of an agent; the controller skips what a login shell printed before it.
+
+The number rises with every change of what follows: 2 since the agent sends signs of life.
+"""
 LENGTH_BYTES = 4
+SIGN_SECONDS = 2.0
+"""Time between two signs of life of an agent over ssh, also while it makes an answer."""
 QUESTIONS = {asked.__name__: asked for asked in (begin, look, clock, keep, files, pieces, finish)}
 
 
@@ -253,10 +258,16 @@ def framed(content: bytes) -> bytes:
 
 def serve(questions: BinaryIO, answers: BinaryIO) -> None:
     """Answer the questions of a controller until its input ends: framed MessagePack both ways."""
-    heard, answering = threading.Event(), threading.Event()
+    heard, answering, writing = threading.Event(), threading.Event(), threading.Lock()
+
+    def write(content: bytes) -> None:
+        with writing:
+            answers.write(content)
+            answers.flush()
+
+    write(HELLO)
     threading.Thread(target=_end_in_silence, args=(heard, answering), daemon=True).start()
-    answers.write(HELLO)
-    answers.flush()
+    threading.Thread(target=_give_signs, args=(write,), daemon=True).start()
     while len(length := questions.read(LENGTH_BYTES)) == LENGTH_BYTES:
         content = questions.read(int.from_bytes(length, "big"))
         heard.set()
@@ -265,8 +276,7 @@ def serve(questions: BinaryIO, answers: BinaryIO) -> None:
             answer = _answer(msgspec.msgpack.decode(content, type=Question))
             heard.set()
             answering.clear()
-            answers.write(framed(msgspec.msgpack.encode(answer)))
-            answers.flush()
+            write(framed(msgspec.msgpack.encode(answer)))
 
 
 def _answer(question: Question) -> Answer:
@@ -275,6 +285,14 @@ def _answer(question: Question) -> Answer:
     except Exception as error:  # the controller reports it
         module = error.name if isinstance(error, ModuleNotFoundError) else None
         return Answer(question.number, failure=(type(error).__name__, str(error), module))
+
+
+def _give_signs(write: Callable[[bytes], None]) -> None:
+    """Send empty messages until nobody reads them: by them a controller tells a busy agent from a stopped."""
+    with contextlib.suppress(OSError):
+        while True:
+            time.sleep(SIGN_SECONDS)
+            write(framed(b""))
 
 
 def _end_in_silence(heard: threading.Event, answering: threading.Event) -> None:

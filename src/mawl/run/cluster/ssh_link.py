@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import itertools
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -23,7 +24,7 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import MawlError, UnsuitableMachineError, UsageError
-from mawl.run.cluster.agent import HELLO, LENGTH_BYTES, Answer, Question, framed
+from mawl.run.cluster.agent import HELLO, LENGTH_BYTES, SIGN_SECONDS, Answer, Question, framed
 from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError, failed_agent
 
 CONNECT_SECONDS = 30
@@ -36,9 +37,15 @@ LAST_WORD_SECONDS = 0.5
 """How long ssh may take to exit, and its last error line to arrive, after its output has ended."""
 BEAT_SECONDS = 5.0
 """Time between two signs of life to each agent."""
+SILENT_SECONDS = 2.5 * SIGN_SECONDS
+"""After so long without a sign of life, another ssh looks whether the host can be reached."""
+LOOK_SECONDS, CONNECT_TO_LOOK_SECONDS = 4.5, 4
+"""For that look, and for its connection."""
 MOST_GREETING_BYTES = 64 * 2**10
 """How much a login shell may print before the agent begins."""
 MOST_ANSWER_BYTES = 64 * 2**20
+POLL_SECONDS = 0.1
+_OTHER_HELLO = re.compile(rb"mawl agent [0-9]+\n\Z")
 _MOST_COMPLAINT_BYTES = 8 * 2**10
 
 
@@ -66,6 +73,12 @@ def ssh_command(host: str, config: str | None) -> list[str]:
     if _ssh_settings(host, config).get("connecttimeout", "none") == "none":
         options += ["-o", f"ConnectTimeout={CONNECT_SECONDS}"]
     return [*_ssh_program(config), *options, "--", host]
+
+
+def look_command(host: str, config: str | None) -> list[str]:
+    """The command line that tries whether a host can be reached, over a connection of its own."""
+    options = ["BatchMode=yes", f"ConnectTimeout={CONNECT_TO_LOOK_SECONDS}", "ControlPath=none"]
+    return [*_ssh_program(config), *(f"-o{option}" for option in options), "--", host, "true"]
 
 
 def _ssh_settings(host: str, config: str | None) -> dict[str, str]:
@@ -113,11 +126,13 @@ class _Agent:
         self.name, self.begun = name, False
         self._process = process
         self._stdin, self._stdout, self._stderr = process.stdin, process.stdout, process.stderr
+        self._heard_at = time.monotonic()
         self._numbers = itertools.count(1)
         self._waiting: dict[int, asyncio.Future[Any]] = {}
         self._complaints = b""
         self._no_agent: str | None = None
         """Why mawl ended this ssh, if it did."""
+        self._cure = "try ssh to that host by hand, and name its Python with --remote-python"
         self._complaining = asyncio.create_task(self._overhear())
         self._answering = asyncio.create_task(self._hear())
 
@@ -153,6 +168,16 @@ class _Agent:
             raise failed_agent(self.name, *answer.failure)
         return answer.value
 
+    async def is_heard(self) -> bool:
+        """Whether it gives a sign of life before it has been silent for too long."""
+        before = self._heard_at
+        while True:
+            await asyncio.sleep(POLL_SECONDS)
+            if self._heard_at > before:
+                return True
+            if time.monotonic() - before >= SILENT_SECONDS:
+                return False
+
     def failure(self) -> MawlError | None:
         """Why the agent ended before it began, with ssh's last line."""
         if self.begun or not self._answering.done():
@@ -161,7 +186,7 @@ class _Agent:
             f"mawl could not be started over ssh (exit status {self._process.returncode})",
             where=self.name,
             why=self._no_agent or self._last_complaint(),
-            cure="try ssh to that host by hand, and name its Python with --remote-python",
+            cure=self._cure,
         )
 
     async def close(self) -> None:
@@ -177,13 +202,14 @@ class _Agent:
     async def _hear(self) -> None:
         """Hand out answers until the end; an answer that comes too late is dropped."""
         try:
-            await self._stdout.readuntil(HELLO)
-            self.begun = True
+            await self._greeted()
             while True:
-                length = int.from_bytes(await self._stdout.readexactly(LENGTH_BYTES), "big")
+                length = int.from_bytes(await self._read(LENGTH_BYTES), "big")
                 if length > MOST_ANSWER_BYTES:
                     raise msgspec.MsgspecError
-                answer = msgspec.msgpack.decode(await self._stdout.readexactly(length), type=Answer)
+                if not length:
+                    continue
+                answer = msgspec.msgpack.decode(await self._read(length), type=Answer)
                 waiting = self._waiting.get(answer.number)
                 if waiting is not None and not waiting.done():
                     waiting.set_result(answer)
@@ -200,6 +226,32 @@ class _Agent:
         for waiting in self._waiting.values():
             if not waiting.done():
                 waiting.set_exception(self._gone())
+
+    async def _greeted(self) -> None:
+        """Read up to the first line of the agent, which may be the end of one of the login shell."""
+        skipped = 0
+        while skipped < MOST_GREETING_BYTES:
+            line = await self._stdout.readuntil()
+            if line.endswith(HELLO):
+                self.begun, self._heard_at = True, time.monotonic()
+                return
+            if _OTHER_HELLO.search(line) is not None:
+                self._no_agent = "another version of mawl is there"
+                self._cure = "install the same there, or name the Python that has it with --remote-python"
+                raise asyncio.IncompleteReadError(b"", None)
+            skipped += len(line)
+        raise asyncio.LimitOverrunError("", skipped)
+
+    async def _read(self, size: int) -> bytearray:
+        """So many bytes; each that comes is a sign of life."""
+        content = bytearray()
+        while len(content) < size:
+            chunk = await self._stdout.read(size - len(content))
+            if not chunk:
+                raise asyncio.IncompleteReadError(bytes(content), size)
+            self._heard_at = time.monotonic()
+            content += chunk
+        return content
 
     async def _overhear(self) -> None:
         while chunk := await self._stderr.read(_MOST_COMPLAINT_BYTES):
@@ -231,8 +283,14 @@ class _Agent:
 class SshLink(Link):
     """A link to agents by the names of their nodes; what kept others from beginning is in ``failures``."""
 
-    def __init__(self, agents: Mapping[str, _Agent], failures: Mapping[str, MawlError]) -> None:
-        self._agents, self._failures = agents, failures
+    def __init__(
+        self,
+        agents: Mapping[str, _Agent],
+        looks: Mapping[str, Sequence[str]],
+        failures: Mapping[str, MawlError],
+    ) -> None:
+        """``looks`` are the command lines that try whether a host can be reached."""
+        self._agents, self._looks, self._failures = agents, looks, failures
 
     async def ask(self, node: str, function: str, *arguments: Any, seconds: float) -> Any:
         if node in self._failures:
@@ -240,9 +298,29 @@ class SshLink(Link):
         try:
             return await asyncio.wait_for(self._agents[node].ask(function, arguments), seconds)
         except TimeoutError:
-            raise NoAnswerError(
-                f"{node} did not answer within {seconds:g} s: its agent is stopped or busy, or its link down"
-            ) from None
+            silent = f"{node} did not answer within {seconds:g} s: {await self._state(node)}"
+            raise NoAnswerError(silent) from None
+
+    async def _state(self, node: str) -> str:
+        """Why a node does not answer: the kernel of a host whose agent is stopped still lets ssh in."""
+        if await self._agents[node].is_heard():
+            return "its agent is busy"
+        return "its agent is stopped" if await _succeeds(self._looks[node]) else "its host cannot be reached"
+
+
+async def _succeeds(command_line: Sequence[str]) -> bool:
+    nothing = subprocess.DEVNULL
+    process = await asyncio.create_subprocess_exec(
+        *command_line, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+    )
+    try:
+        return await asyncio.wait_for(process.wait(), LOOK_SECONDS) == 0
+    except TimeoutError:
+        return False
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with a ProxyCommand
+        await process.wait()
 
 
 @contextlib.asynccontextmanager
@@ -270,7 +348,8 @@ async def agents_over_ssh(
             agents[name] = await _Agent.start(name, command_line)
         beating = asyncio.create_task(_beat(list(agents.values())))
         try:
-            yield SshLink(agents, await _failures(agents, check, seconds))
+            looks = {name: look_command(host, config) for name, host in hosts.items()}
+            yield SshLink(agents, looks, await _failures(agents, check, seconds))
         finally:
             beating.cancel()
     finally:
