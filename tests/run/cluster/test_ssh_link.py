@@ -184,7 +184,8 @@ def test_an_agent_gives_signs_of_life_while_it_makes_an_answer(tmp_path: Path) -
     os.mkfifo(tmp_path / "go")
     code = (
         "import sys; from pathlib import Path; from mawl.run.cluster import agent; "
-        f"agent.SIGN_SECONDS = 0.05; agent.QUESTIONS['clock'] = lambda: Path({str(tmp_path / 'go')!r}).read_text(); "
+        "agent.SIGN_SECONDS = 0.05; "
+        f"agent.QUESTIONS['clock'] = lambda: Path({str(tmp_path / 'go')!r}).read_text(); "
         "agent.serve(sys.stdin.buffer, sys.stdout.buffer)"
     )
     with subprocess.Popen(
