@@ -33,7 +33,16 @@ PLANTED = (
         "oracle-thin-acme-prod",
     ),  # arguments, environment
     *("ghp_Abcdefghijklmnopqrstuvwx1234", "AKIAABCDEFGHIJKLMNOP", "wJalrXUtnFEMIK7MDENGbPxRfiCYzEXAMPLEKEY"),
-    *("acme-payroll", "/opt/acme", "acme-inc", "jane.doe", "acme-home", "acme-shop", "acme-label"),  # paths
+    *(
+        "acme-payroll",
+        "/opt/acme",
+        "acme-inc",
+        "jane.doe",
+        "joe.roe",
+        "acme-home",
+        "acme-shop",
+        "acme-label",
+    ),  # paths
     *("nfs7.acme.example", "filer9", "acme-share", "acme-export", "db.acme.example", "10.20.30.40"),  # hosts
     *("vgacme", "vgacme-lvwork", "mpath_acme", "acmecg.slice"),  # volume groups, aliases, control groups
     *("ACMEARRAY1", "acme_vol_01", "acme_vol_02", "acme-stats.csv"),  # an array
@@ -56,7 +65,8 @@ def planted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     plan.write_text(f'workload_file = "{workload}"\n{plan.read_text()}\n{stored}')
     facts = json.loads((tmp_path / "one" / "run.json").read_text())
     facts["command"] = ["mawl", "run", "/home/jane.doe/shop.toml"]
-    facts["remarks"] = ["/sys/fs/cgroup/acmecg.slice/io.max: none", "seen 10.20.30.40"]
+    others = "a-1 (process 7, user joe.roe, also in /srv/acme-payroll/w); b-2 (process 8, user number 1000)"
+    facts["remarks"] = ["/sys/fs/cgroup/acmecg.slice/io.max: none", "seen 10.20.30.40", others]
     sources = (
         "nfs7.acme.example:/acme-export/a",
         "//filer9/acme-share",

@@ -37,6 +37,8 @@ KEPT_COLUMNS = frozenset({"event", "kind", "outcome", "program_class"})
 """Columns whose words are the format's."""
 _MOUNT_IN_SERIES = re.compile(r"/.*(?=\.)")
 """The mount point in a name such as ``mount./srv/project.read_bytes``; all other words are the format's."""
+_USER_OF_OTHERS = re.compile(r", user (?!number )([^,)]+)")
+"""In the remark that names other runs of mawl."""
 _LEAST_VALUE = 6
 """Letters of the shortest value of a variable that is looked for in logs; shorter ones are in every text."""
 
@@ -105,6 +107,7 @@ def private_names(
         words |= _array_words(folders)
     if "user" in wanted:
         users = {part for path in paths for part in re.findall(r"^/home/([^/]+)", path)}
+        users |= {name for one in every for text in one.remarks for name in _USER_OF_OTHERS.findall(text)}
         for number, name in enumerate(sorted(users | {user} if user else users | _own_names()), 1):
             words[name] = f"user-{number}"
     return PrivateNames(words, paths="paths" in wanted)

@@ -63,15 +63,15 @@ def started_ticks(pid: int) -> int | None:
 
 
 def user_of(path: Path) -> str:
-    """The name of the user whose file it is, such as ``/proc/PID``; the number of one without a name."""
+    """``user NAME``, whose file it is (such as ``/proc/PID``); ``user number 7`` for one without a name."""
     try:
         user = path.stat().st_uid
     except OSError:
-        return "unknown"
+        return "its user is not known"
     try:
-        return pwd.getpwuid(user).pw_name
+        return f"user {pwd.getpwuid(user).pw_name}"
     except KeyError:
-        return str(user)
+        return f"user number {user}"
 
 
 def signal_all(pids: Iterable[int], number: int) -> int:

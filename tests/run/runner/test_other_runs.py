@@ -55,7 +55,7 @@ def test_a_run_that_lives_or_holds_a_directory_is_named(
         os.close(lock)
     assert said == (
         f"other runs of mawl are under way: one (process {pid}, user {USER}, also in {tmp_path / 'big'}, "
-        f"also in {tmp_path / 'fast'}); bad\\x1b (process {2**22 + 1}, user unknown); "
+        f"also in {tmp_path / 'fast'}); bad\\x1b (process {2**22 + 1}, its user is not known); "
         f"two (its process is not seen from here, user {USER}, also in {tmp_path / 'fast'}){LOAD}"
     )
 

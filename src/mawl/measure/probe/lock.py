@@ -88,5 +88,5 @@ def _holder(lock: int) -> str:
         for line in LOCKS.read_text().splitlines():
             words = line.split()
             if words[1:2] == ["FLOCK"] and words[5:6] == [own]:
-                return f"process {words[4]} (user {user_of(Path('/proc', words[4]))})"
+                return f"process {words[4]} ({user_of(Path('/proc', words[4]))})"
     return "a process that is not seen from here"

@@ -223,12 +223,12 @@ def other_runs(run_id: str, volumes: Volumes) -> str | None:
     What begins with ``run_id`` is of the same run.
     """
     found = {
-        run: [f"process {min(pids)}", f"user {user_of(Path(f'/proc/{min(pids)}'))}"]
+        run: [f"process {min(pids)}", user_of(Path(f"/proc/{min(pids)}"))]
         for run, pids in live_runs().items()
     }
     for place in (place for role in ROLES for place in volumes.directories[role]):
         for directory in held_under(place):
-            unseen = ["its process is not seen from here", f"user {user_of(directory)}"]
+            unseen = ["its process is not seen from here", user_of(directory)]
             found.setdefault(run_of(directory), unseen).append(f"also in {place}")
     others = [f"{run} ({', '.join(facts)})" for run, facts in found.items() if not _is_of(run, run_id)]
     if not others:
