@@ -29,7 +29,10 @@ Probing = Callable[..., Probe]
 def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
     """Probes directories below the test's own; ``kept`` of the function are all states it was given."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
-    monkeypatch.setattr(lock, "PLACE", tmp_path)  # other tests may probe the same disk
+    for disk in facts_of(ProbePlace(name="here", directory=tmp_path), "bench1").disks:
+        (tmp_path / "sys" / disk).mkdir(parents=True)
+        (tmp_path / "sys" / disk / "dev").touch()
+    monkeypatch.setattr(lock, "BLOCKS", tmp_path / "sys")  # other tests may probe the same disk
 
     def run(
         *names: str, fault: str = "", says: Callable[[str], None] = lambda _: None, **changes: object
