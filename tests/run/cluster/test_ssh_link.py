@@ -153,8 +153,9 @@ def test_busy_stopped_and_unreachable_hosts_are_told_apart(
 ) -> None:
     script = f'[ "$last" = true ] && {look}\n{AGENT}\n{agent}'
     monkeypatch.setenv("PATH", ssh_here(tmp_path, script)["PATH"])
-    for name, seconds in (("END_SECONDS", 0.1), ("SILENT_SECONDS", 1.0), ("LOOK_SECONDS", 1.0)):
-        monkeypatch.setattr(ssh_link, name, seconds)
+    monkeypatch.setattr(ssh_link, "END_SECONDS", 0.1)
+    monkeypatch.setattr(ssh_link, "SILENT_SECONDS", 60.0 if "busy" in state else 0.1)
+    monkeypatch.setattr(ssh_link, "LOOK_SECONDS", 0.5 if "sleep" in look else 60.0)
     with pytest.raises(NoAnswerError, match=f"^alpha did not answer within 0.5 s: {state}$"):
         ask("clock", seconds=0.5)
 
