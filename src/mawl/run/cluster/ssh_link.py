@@ -310,17 +310,19 @@ class SshLink(Link):
 
 async def _succeeds(command_line: Sequence[str]) -> bool:
     nothing = subprocess.DEVNULL
-    process = await asyncio.create_subprocess_exec(
-        *command_line, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
-    )
     try:
-        return await asyncio.wait_for(process.wait(), LOOK_SECONDS) == 0
-    except TimeoutError:
+        process = await asyncio.create_subprocess_exec(
+            *command_line, stdin=nothing, stdout=nothing, stderr=nothing, start_new_session=True
+        )
+        try:
+            return await asyncio.wait_for(process.wait(), LOOK_SECONDS) == 0
+        finally:
+            if process.returncode is None:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)  # with a ProxyCommand
+                await process.wait()
+    except OSError:  # TimeoutError is one
         return False
-    finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # with a ProxyCommand
-        await process.wait()
 
 
 @contextlib.asynccontextmanager
