@@ -12,7 +12,7 @@ from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.store import open_run
 from mawl.records.store.files import NODES
 from mawl.records.store.folder import RunWriter
-from mawl.run.cluster.merge import NodeMachine, NodePart, merged, workload_of
+from mawl.run.cluster.merge import NodePart, merged, workload_of
 from mawl.run.cluster.messages import Correction
 from tests.fakes.published_run import SECONDS, bed_plan, write_published
 from tests.fakes.stored_run import START
@@ -84,7 +84,8 @@ def _part(node: str, own: RunFacts, correction: Correction) -> NodePart:
         jobs=own.workload.jobs,
         outcome="completed",
         folder=f"{NODES}/{node}",
+        machine=node,
         clock=clock,
         gate_after_seconds=2.0,
     )
-    return NodePart(run=run, machine=NodeMachine(boot_id=node), facts=own)
+    return NodePart(run=run, facts=own)

@@ -21,14 +21,12 @@ from mawl.records.store import open_run
 from mawl.records.store.files import JOURNAL
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.reading import runner_lives
+from mawl.run.cluster.copying import append_piece, path_in_copy
 from mawl.run.cluster.merge import (
     Mirror,
-    NodeMachine,
     NodePart,
-    append_piece,
     merged,
     own_series,
-    path_in_copy,
     workload_of,
 )
 from mawl.run.cluster.messages import Correction
@@ -109,7 +107,7 @@ def test_threads_that_nodes_chose_are_those_of_the_run_where_they_are_the_same(
 
 def on_device(node: str, device: str, boot: str | None = "one") -> NodePart:
     volume = VolumeFacts(role="work", node=node, directory="/w", devices=[device], layers=[device, "sda"])
-    return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=facts(volumes=[volume]))
+    return NodePart(run=node_run(node, 0.0, machine=boot), facts=facts(volumes=[volume]))
 
 
 def test_each_device_of_a_machine_is_told_by_one_node() -> None:
@@ -144,7 +142,7 @@ def test_other_programs_are_those_of_each_machine_as_its_first_node_saw_them() -
     def part(node: str, boot: str, pid: int | None) -> NodePart:
         program = OtherProgram(node=node, pid=pid or 0, name="a", cpu_seconds=1.0)
         of = facts(other_programs=None if pid is None else [program])
-        return NodePart(run=node_run(node, 0.0), machine=NodeMachine(boot_id=boot), facts=of)
+        return NodePart(run=node_run(node, 0.0, machine=boot), facts=of)
 
     parts = [part("n1", "one", 7), part("n2", "one", 7), part("n3", "two", 8), part("n4", "three", None)]
     found = merged(facts(), parts, Overhead()).other_programs

@@ -39,7 +39,9 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     when its gate opened, after the merged run's ``started_at``, by the controller's clock.
     ``left_behind`` names the folder on the node, where it could not be copied whole.  Of a node that is not
     ``whole`` (it was lost, its process ended without a word, or its folder was not copied whole) jobs without
-    an end say nothing about the system.
+    an end say nothing about the system.  ``collected`` says of one whose folder joined the run later why it
+    was not there at the end.  Nodes with the same ``machine`` (a digest of its boot id) are one, and those
+    with the same ``network`` there share that.
     """
 
     node: str
@@ -52,6 +54,9 @@ class NodeRun(msgspec.Struct, frozen=True, kw_only=True):
     whole: bool = True
     folder: str | None = None
     left_behind: str | None = None
+    collected: str | None = None
+    machine: str | None = None
+    network: str | None = None
     clock: ClockFacts | None = None
     gate_after_seconds: float | None = None
 
@@ -70,6 +75,7 @@ class StorageRun(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
     folder: str | None = None
     left_behind: str | None = None
+    collected: str | None = None
     clock: ClockFacts | None = None
 
 

@@ -85,8 +85,7 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
     machine.  The quota is that of the control group that mawl runs in, the memory limit that of this group
     or of the option, whichever leaves less.
     ``smt`` is the kernel's word (on, off, forceoff, notsupported, notimplemented), ``virtual`` what
-    shows that it is a virtual machine.
-    """
+    shows that it is a virtual machine."""
 
     name: Annotated[str, text("Name of the node.", FACTS)]
     kernel: Annotated[str | None, text("Its kernel.", "uname(2)")] = None
@@ -402,8 +401,7 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Identity, workload, options, nodes, software, settings, phase times and outcome of a run.
 
     ``format_version`` is ``MAJOR.MINOR`` of the folder's format; the writer sets it.  ``missing``
-    maps the dotted path of a field that is None to the reason.
-    """
+    maps the dotted path of a field that is None to the reason."""
 
     run_id: str
     kind: RunKind
@@ -459,6 +457,8 @@ class RunFacts(msgspec.Struct, frozen=True, kw_only=True):
     """The nodes of a run on several (``mawl run --cluster``); empty for a run on one."""
     storage_runs: list[StorageRun] = []
     """Storage servers that were watched beside them (``--storage-node``)."""
+    controller_overhead: Overhead = Overhead()
+    """The controller's part of ``overhead``, which has the nodes' in it, too."""
     link_bytes_per_second: float | None = None
     """What a node's link to the storage carries each way, as declared (``--link``)."""
     sources: list[SourceFacts] = []

@@ -46,7 +46,8 @@ History of the format
   2.6  run.json: arrow_pool, the memory pool of Arrow in the programs, load_version of the workload
   2.7  run.json: reference and reference_seconds of the planned jobs; runs of the times alone: when they
        started, without their waits
-  2.8  run.json: other_programs, the processes of others that used processors or moved bytes
+  2.8  run.json: other_programs, the processes of others that used processors or moved bytes;
+       machine, network and collected of node_runs, controller_overhead
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
 it needs a step in ``records.store.upgrades``, and older readers refuse it.

@@ -17,14 +17,13 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import TableNeed, tables_of, with_commands
 from mawl.plan.output import nodes_toml
 from mawl.plan.references import reference_of
-from mawl.records.model.records import RunOutcome
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.spec.program_options import OnLostNode, Role
 from mawl.records.store import open_run
 from mawl.records.store.files import NODES, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.run.cluster.link import Link
-from mawl.run.cluster.merge import NodePart, OwnSeries, merged, own_series, workload_of
+from mawl.run.cluster.merge import NodePart, OwnSeries, merged, outcome_of, own_series, workload_of
 from mawl.run.cluster.messages import (
     EXCHANGES,
     Carry,
@@ -421,17 +420,9 @@ class Controller:
                 peak_memory_bytes=own.ru_maxrss * 1024,
             ),
         )
-        outcome, reason = self._outcome(parts)
+        outcome, reason = outcome_of([part.run for part in parts])
+        if self.interrupts.level:
+            outcome, reason = "interrupted", f"stopped by {self.interrupts.name}"
         facts = msgspec.structs.replace(facts, outcome=outcome, outcome_reason=reason, ended_at=self.now())
         writer.finish(facts)
         return open_run(self.request.folder).facts
-
-    def _outcome(self, parts: list[NodePart]) -> tuple[RunOutcome, str | None]:
-        runs = [part.run for part in parts]
-        bad = [f"{run.node}: {run.reason or run.outcome}" for run in runs if run.outcome != "completed"]
-        if self.interrupts.level:
-            return "interrupted", f"stopped by {self.interrupts.name}"
-        outcomes = {run.outcome for run in runs}
-        if outcomes == {"completed"}:
-            return "completed", None
-        return ("aborted" if "aborted" in outcomes else "failed"), "; ".join(bad)

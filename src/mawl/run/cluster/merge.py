@@ -7,18 +7,16 @@ When a node ends well, its whole folder replaces the copy.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 import msgspec
 
-from mawl.base.errors import MawlError
 from mawl.base.removal import remove_tree
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.workload import Plan
 from mawl.records.model.node import LoadBefore, NodeRun, OtherProgram, StorageRun
-from mawl.records.model.records import Usage
+from mawl.records.model.records import JobRecord, RunOutcome, Usage
 from mawl.records.model.run import (
     CacheFacts,
     OutsideCpu,
@@ -46,18 +44,10 @@ from mawl.records.store.tail import EverySample, Fresh, Tail
 SEVERAL = "it differs from node to node: see each node's own run under nodes"
 
 
-class NodeMachine(msgspec.Struct, frozen=True, kw_only=True):
-    """Which machine a node is: nodes with the same ``boot_id`` are one, and may share its ``network``."""
-
-    boot_id: str | None = None
-    network: str | None = None
-
-
 class NodePart(msgspec.Struct, frozen=True, kw_only=True):
     """One node: what the controller knows, and the facts of its own run (None: it never got that far)."""
 
     run: NodeRun
-    machine: NodeMachine = NodeMachine()
     facts: RunFacts | None = None
 
 
@@ -66,9 +56,9 @@ def same_machine(parts: Sequence[NodePart]) -> dict[str, str]:
     first: dict[str, str] = {}
     found = {}
     for part in parts:
-        boot = part.machine.boot_id
-        if boot is not None and first.setdefault(boot, part.run.node) != part.run.node:
-            found[part.run.node] = first[boot]
+        machine = part.run.machine
+        if machine is not None and first.setdefault(machine, part.run.node) != part.run.node:
+            found[part.run.node] = first[machine]
     return found
 
 
@@ -92,9 +82,9 @@ def own_series(parts: Sequence[NodePart], node: str) -> OwnSeries:
     owners = _owners(parts, node)
     if first is None:
         return OwnSeries(left_out=[_device_prefix(name) for name, owner in owners.items() if owner != node])
-    by_name = {part.run.node: part for part in parts}
+    networks = {part.run.node: part.run.network for part in parts}
     left_out = ["host.", "device.", "energy."]
-    if by_name[node].machine.network == by_name[first].machine.network:
+    if networks[node] == networks[first]:
         left_out += ["network.", "fabric."]
     return OwnSeries(
         left_out=left_out, kept=[_device_prefix(name) for name, owner in owners.items() if owner == node]
@@ -153,6 +143,7 @@ def merged(base: RunFacts, parts: Sequence[NodePart], own: Overhead) -> RunFacts
     return msgspec.structs.replace(
         base,
         node_runs=[part.run for part in parts],
+        controller_overhead=own,
         workload=_workload(base.workload, [facts.workload for facts in every]),
         nodes=[
             msgspec.structs.replace(node, same_machine_as=others.get(node.name))
@@ -197,6 +188,26 @@ def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFa
 
 
 COUNTS_THERE = "its device is another node's, too, on the same machine, and counts there"
+
+
+def told(jobs: Sequence[JobRecord], run: NodeRun) -> list[JobRecord]:
+    """The jobs of a node that is over; those without an end say what became of a node that is not whole."""
+    how = "was lost" if run.outcome == "lost" else "did not go through"
+    return [
+        msgspec.structs.replace(job, reason=f"{run.node} {how}: {run.reason}")
+        if not run.whole and job.outcome in ("lost", "not_started")
+        else job
+        for job in jobs
+    ]
+
+
+def outcome_of(runs: Sequence[NodeRun]) -> tuple[RunOutcome, str | None]:
+    """The outcome of a run that was not interrupted, by those of its nodes, with the reason."""
+    bad = [f"{run.node}: {run.reason or run.outcome}" for run in runs if run.outcome != "completed"]
+    if not bad:
+        return "completed", None
+    aborted = any(run.outcome == "aborted" for run in runs)
+    return ("aborted" if aborted else "failed"), "; ".join(bad)
 
 
 def _volumes(part: NodePart, facts: RunFacts, parts: Sequence[NodePart]) -> list[VolumeFacts]:
@@ -313,9 +324,14 @@ def _load(every: Sequence[RunFacts]) -> LoadBefore | None:
 def _remarks(parts: Sequence[NodePart], others: Mapping[str, str]) -> list[str]:
     remarks = [f"{part.run.node} was lost: {part.run.reason}" for part in parts if part.run.outcome == "lost"]
     remarks += [
-        f"{part.run.node} left its run folder behind: {part.run.left_behind}"
+        f"{part.run.node} left its run folder behind: {part.run.left_behind}; mawl collect joins it"
         for part in parts
         if part.run.left_behind is not None
+    ]
+    remarks += [
+        f"{part.run.node} was collected after the run, at whose end it was not whole: {part.run.collected}"
+        for part in parts
+        if part.run.collected is not None
     ]
     if others:
         first = next(iter(others.values()))
@@ -395,20 +411,3 @@ class Mirror:
         remove_tree(self.path, FACTS)
         copy.rename(self.path)
         sync_directory(self.path.parent)
-
-
-def path_in_copy(folder: Path, name: str) -> Path:
-    """Where a file of a node's folder goes in its copy; MawlError for a name that leads out of it."""
-    path = PurePosixPath(name)
-    if path.is_absolute() or ".." in path.parts or not path.parts:
-        raise MawlError("a node names a file outside its run folder", where=name[:200])
-    place = folder.joinpath(*path.parts)
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return place
-
-
-def append_piece(place: Path, content: bytes) -> None:
-    """Add a piece to a file of the copy (0600)."""
-    descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "ab") as file:
-        file.write(content)

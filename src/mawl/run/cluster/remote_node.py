@@ -4,24 +4,23 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from mawl.base.errors import MawlError, UnreadableRunError
-from mawl.base.printable import printable
 from mawl.base.removal import remove_tree
-from mawl.base.units import counted_noun
 from mawl.records.model.node import ClockFacts, NodeRun, StorageRun
 from mawl.records.store import Run, open_run
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.tail import Fresh
+from mawl.run.cluster.copying import NONSENSE, Asking, check_copy, copy_whole, quoted
 from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError
-from mawl.run.cluster.merge import Mirror, NodeMachine, NodePart, append_piece, path_in_copy
+from mawl.run.cluster.merge import Mirror, NodePart, told
 from mawl.run.cluster.messages import (
     Correction,
     Ended,
@@ -96,6 +95,8 @@ class RemoteNode:
         self.over = False
         """Nothing more will come from it."""
         self.left_behind: str | None = None
+        self.not_copied = ""
+        """Why its folder was not copied, in brackets."""
         self._stopped: int | None = None
         self.answered = 0.0
         """When it last answered, on the controller's monotonic clock."""
@@ -174,7 +175,7 @@ class RemoteNode:
         run = self._run(self.mirror.path if self.mirror else None)
         if not self.over:
             run = msgspec.structs.replace(run, outcome="running", reason=None)
-        return NodePart(run=run, machine=self._machine(), facts=facts)
+        return NodePart(run=run, facts=facts)
 
     @property
     def jobs_written(self) -> set[object]:
@@ -192,7 +193,7 @@ class RemoteNode:
         Of a folder that is damaged what came before has to do, and the part says so.
         """
         if self.mirror is None:
-            return NodePart(run=self._run(None), machine=self._machine())
+            return NodePart(run=self._run(None))
         self.mirror.close()
         try:
             run = open_run(self.mirror.path)
@@ -201,24 +202,20 @@ class RemoteNode:
             damaged = msgspec.structs.replace(
                 self._run(self.mirror.path), outcome="failed", reason=str(error)
             )
-            return NodePart(run=damaged, machine=self._machine())
+            return NodePart(run=damaged)
         self.keep(rest, writer)
-        return NodePart(run=self._run(run.path), machine=self._machine(), facts=run.facts)
+        return NodePart(run=self._run(run.path), facts=run.facts)
 
     def _rest(self, run: Run) -> Fresh:
         """What the node's folder holds; ``keep`` leaves out the lines that it wrote before."""
         jobs = run.job_records()
-        if not self.whole and self.over:
-            outcome, reason = self.outcome()
-            how = "was lost" if outcome == "lost" else "did not go through"
-            jobs = [
-                msgspec.structs.replace(job, reason=f"{self.name} {how}: {reason}")
-                if job.outcome in ("lost", "not_started")
-                else job
-                for job in jobs
-            ]
         samples = run.samples.slice(self._written.samples)
-        return Fresh(events=run.event_records(), jobs=jobs, steps=run.step_records(), samples=samples)
+        return Fresh(
+            events=run.event_records(),
+            jobs=told(jobs, self._run(run.path)),
+            steps=run.step_records(),
+            samples=samples,
+        )
 
     def close_storage(self, writer: RunWriter) -> StorageRun:
         return _storage_run(self.close(writer).run, self._devices())
@@ -229,15 +226,16 @@ class RemoteNode:
     def _devices(self) -> list[str]:
         return self.looked.devices if self.looked else self.task.watch or []
 
-    def _machine(self) -> NodeMachine:
-        looked = self.looked
-        return NodeMachine(boot_id=looked.boot_id, network=looked.network) if looked else NodeMachine()
+    @property
+    def _machine(self) -> str | None:
+        boot_id = self.looked.boot_id if self.looked else None
+        return None if boot_id is None else hashlib.sha256(boot_id.encode()).hexdigest()[:16]
 
     def outcome(self) -> tuple[str, str | None]:
         if self.lost is not None:
             return "lost", self.lost
         if self.ended is not None and self.left_behind is not None:
-            return "failed", f"its run folder was not copied whole: {self.left_behind}"
+            return "failed", f"its run folder was not copied whole: {self.left_behind}{self.not_copied}"
         if self.ended is not None:
             return self.ended.outcome, self.ended.reason
         if self.refused is not None:
@@ -265,6 +263,8 @@ class RemoteNode:
             whole=self.whole or not self.over,
             folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
             left_behind=self.left_behind or self._kept_there(),
+            machine=self._machine,
+            network=self.looked.network if self.looked else None,
             clock=self.clock,
             gate_after_seconds=self.gate_after_seconds,
         )
@@ -280,14 +280,8 @@ ASK_SECONDS = 5.0
 silent for so long is said to be."""
 FEW_EXCHANGES = 8
 FORGET_SECONDS = 15.0
-AGAIN_SECONDS = 0.25
-PART_OF_TIMEOUT = 1 / 3
-"""How long a question may take while the folder of a node is copied; it is asked again until the timeout."""
 MOST_OFFSET_SECONDS = 86_400.0
 """A clock that is off by more is none."""
-MOST_QUOTED = 200
-NONSENSE = (msgspec.MsgspecError, ValueError, TypeError, KeyError, ArithmeticError)
-"""What an answer raises that no agent gives."""
 
 
 class KeepAnswer(msgspec.Struct, frozen=True):
@@ -349,7 +343,7 @@ class Attendant:
         try:
             node.take(answer, writer)
         except NONSENSE as error:
-            node.lost = f"it answered what no mawl answers: {_quoted(error)}"
+            node.lost = f"it answered what no mawl answers: {quoted(error)}"
 
     def _say_silence(self, name: str, why: str) -> None:
         """Say once why a node is silent; a scheduler that is stopped silences all nodes, and is said once."""
@@ -369,48 +363,19 @@ class Attendant:
                 node.clock = msgspec.structs.replace(node.clock, drift_seconds=drift)
             copy = node.mirror.begin_copy()
             try:
-                await self._copy(node, copy)
-                _check_copy(copy, node)
+                asking = Asking(self.link, node.name, max(self.timeout_seconds, ASK_SECONDS), self.monotonic)
+                await copy_whole(asking, node.task.run_id, copy)
+                ended = node.ended.outcome if node.ended is not None else None
+                check_copy(copy, node.task.run_id, ended, node.jobs_written)
                 node.mirror.replace(copy)
             except (MawlError, *NONSENSE) as error:
                 remove_tree(copy, FACTS)
-                there = node.looked.folder if node.looked else node.task.folder
-                node.left_behind = f"{there} ({_quoted(error)})"
+                node.left_behind = node.looked.folder if node.looked else node.task.folder
+                node.not_copied = f" ({quoted(error)})"
         elif node.ready is not None:
             node.left_behind = node.looked.folder if node.looked else node.task.folder
         await self.forget(node, copied=node.mirror is not None and node.left_behind is None)
         node.over = True
-
-    async def _copy(self, node: RemoteNode, copy: Path) -> None:
-        run_id = node.task.run_id
-        sizes = msgspec.convert(dict(await self._answered(node, "files", run_id)), dict[str, int])
-        for name in sizes:
-            path_in_copy(copy, name).touch(mode=0o600)
-        wanted = [(name, 0) for name, size in sizes.items() if size]
-        while wanted:
-            contents = msgspec.convert(await self._answered(node, "pieces", run_id, wanted), list[bytes])
-            if not contents:
-                raise MawlError("no piece of its folder came", where=wanted[0][0])
-            rest = wanted[len(contents) :]
-            for (name, done), content in zip(wanted, contents, strict=False):
-                if not content or done + len(content) > sizes[name]:
-                    raise MawlError(f"{name} ended after {done + len(content)} of {sizes[name]} bytes")
-                append_piece(path_in_copy(copy, name), content)
-                if done + len(content) < sizes[name]:
-                    rest.insert(0, (name, done + len(content)))
-            wanted = rest
-
-    async def _answered(self, node: RemoteNode, function: str, *arguments: Any) -> Any:
-        """The answer of a node that is asked until it counts as lost."""
-        seconds = max(self.timeout_seconds, ASK_SECONDS)
-        begun = self.monotonic()
-        while True:
-            try:
-                return await self.link.ask(node.name, function, *arguments, seconds=seconds * PART_OF_TIMEOUT)
-            except NoAnswerError:
-                if self.monotonic() - begun >= seconds:
-                    raise
-                await asyncio.sleep(AGAIN_SECONDS)
 
     async def forget(self, node: RemoteNode, *, copied: bool = False) -> None:
         """End what is left of the node's process; its folder goes where it was copied."""
@@ -430,7 +395,7 @@ class Attendant:
             pass  # the next question meets that, too
         except (MawlError, *NONSENSE) as error:
             remove_tree(place, FACTS)
-            node.lost = f"the beginning of its run folder is none: {_quoted(error)}"
+            node.lost = f"the beginning of its run folder is none: {quoted(error)}"
 
     async def clock(self, node: RemoteNode, exchanges: int) -> ClockFacts | None:
         """The node's clock beside the controller's; None where nobody answered."""
@@ -445,27 +410,7 @@ class Attendant:
                 node.lost = str(error)
                 break
             if not isinstance(theirs, float) or not abs(theirs - sent) <= MOST_OFFSET_SECONDS:
-                node.lost = f"its clock says {_quoted(theirs)}, and the controller's {sent:.0f}"
+                node.lost = f"its clock says {quoted(theirs)}, and the controller's {sent:.0f}"
                 return None
             found.append((sent, theirs, self.now()))
         return clock_of(found) if found else None
-
-
-def _check_copy(copy: Path, node: RemoteNode) -> None:
-    """Refuse a copy that is not the run that ended there: nobody else has it once the node forgets it."""
-    try:
-        run = open_run(copy, compacting=False)
-        jobs = {job.job for job in run.job_records()}
-    except OSError as error:
-        raise MawlError(f"the copy cannot be read: {error}") from None
-    ended = node.ended.outcome if node.ended is not None else run.facts.outcome
-    if (run.facts.run_id, run.facts.outcome) != (node.task.run_id, ended):
-        raise MawlError(f"the copy is of the run {run.facts.run_id}, which {run.facts.outcome}")
-    lacking = node.jobs_written - jobs
-    if lacking:
-        raise MawlError(f"the copy lacks {counted_noun(len(lacking), 'job')}")
-
-
-def _quoted(said: object) -> str:
-    """What a node said, as much as a sentence can hold."""
-    return printable(str(said))[:MOST_QUOTED]
