@@ -1,4 +1,4 @@
-"""Arguments of a run on several nodes that do not go together, each with its sentence."""
+"""Arguments of a run on several nodes that do not go together, and what a collection refuses."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from mawl.base.errors import UsageError
 from mawl.commands.cluster_run import check_reach
 from mawl.commands.main import main
 from mawl.records.spec.run_spec import NodesSpec
+from tests.fakes.stored_run import facts, write_run
 
 
 @pytest.mark.parametrize(
@@ -76,3 +77,22 @@ def test_a_scheduler_without_encryption_is_refused_beyond_this_machine_and_else_
         check_reach(nodes)
         warning = capsys.readouterr().err
         assert said in warning and bool(warning) is bool(said)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["--from", "node2"], "--from node2: expected NODE=DIR, such as node2=copy"),
+        (["--from", "=copy"], "--from =copy: expected NODE=DIR, such as node2=copy"),
+        (["--from", "n=a", "--from", "n=b"], "--from names n twice"),
+        (["--from", "n=a"], "the run has no node n; it has run on one machine"),
+    ],
+)
+def test_a_collection_of_what_the_run_does_not_have_is_refused(
+    arguments: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(tmp_path / "run").finish(facts())
+    assert main(["collect", str(tmp_path / "run"), *arguments]) == 2
+    assert sentence in capsys.readouterr().err
+    assert main(["collect", str(tmp_path / "run")]) == 0
+    assert capsys.readouterr().out == "nothing was collected\n"

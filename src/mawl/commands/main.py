@@ -51,6 +51,7 @@ VERBS = (
     "attach",
     "lab",
     "doctor",
+    "collect",
     "clean",
     "completion",
     "schema",

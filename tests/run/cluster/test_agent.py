@@ -9,10 +9,12 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.records.store.folder import RunWriter
 from mawl.run.cluster import agent
 from mawl.run.cluster.agent import AgentTask
 from mawl.run.cluster.messages import NodeTask
 from mawl.run.launch.setup import live_runs
+from tests.fakes.stored_run import facts
 
 
 def test_it_imports_neither_arrow_nor_the_runner() -> None:
@@ -48,10 +50,29 @@ def test_small_files_come_together_and_a_large_one_in_parts(
 ) -> None:
     for name, size in (("a", 3), ("b", 4), ("c", 9), ("d", 1)):
         (tmp_path / name).write_bytes(name.encode() * size)
-    child = agent.Child(AgentTask("run", str(tmp_path), 15.0), b"", ["true"])
-    monkeypatch.setattr(agent, "_CHILDREN", {"run": child})
+    monkeypatch.setattr(agent, "_FOLDERS", {"run": tmp_path})
     monkeypatch.setattr(agent, "MOST_BYTES", 10)
     assert agent.pieces("run", [("a", 0), ("b", 0), ("c", 0), ("d", 0)]) == [b"aaa", b"bbbb", b"ccc"]
     assert agent.pieces("run", [("c", 3), ("d", 0)]) == [b"cccccc", b"d"]
     assert agent.pieces("run", [("gone", 0)]) == [b""]
-    child.end()
+
+
+def test_it_hands_out_the_folder_of_a_run_that_is_over_and_removes_it_once_it_is_copied(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(agent, "_FOLDERS", {})
+    folder = tmp_path / "kept"
+    made = facts(run_id="run-node2", outcome="running")
+    with RunWriter(folder, made):
+        assert agent.adopt("run-node2", str(folder)) == f"{folder}: its run is still under way there"
+    wrong = f"{folder} is the folder of the run run-node2, not of run-node1"
+    assert agent.adopt("run-node1", str(folder)) == wrong
+    assert "is not a run folder" in str(agent.adopt("run-node2", str(tmp_path)))
+    with pytest.raises(KeyError):
+        agent.files("run-node2")
+    assert agent.adopt("run-node2", str(folder)) is None
+    assert "run.json" in dict(agent.files("run-node2"))
+    agent.finish("run-node2", False)
+    assert folder.exists() and agent.adopt("run-node2", str(folder)) is None
+    agent.finish("run-node2", True)
+    assert not folder.exists()

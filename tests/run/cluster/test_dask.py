@@ -116,6 +116,32 @@ def test_a_killed_worker_costs_its_jobs_and_nothing_else(cluster: Cluster, tmp_p
     assert outcomes["node2.a.1.sleep"] == "lost" and outcomes["node2.a.2.sleep"] == "not_started"
     assert "node2 was lost" in said
     until_gone(tmp_path)
+    absent = collected(tmp_path)
+    assert absent.returncode == 1 and "no worker there is called node2" in absent.stdout
+    assert newest(tmp_path).facts == facts
+    cluster.directory = tmp_path / "again"
+    cluster.directory.mkdir()
+    cluster.worker("node2")
+    cluster.wait("node2")
+    done = collected(tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("node2: its run folder joined the run (stopped by SIGTERM)")
+    outcomes = {job.job: job.outcome for job in newest(tmp_path).job_records()}
+    assert outcomes["node2.a.1.sleep"] == "stopped" and len(outcomes) == 4
+    check_sums(newest(tmp_path).path)
+    assert not list((tmp_path / "cluster" / "node2" / "mawl-node-runs").iterdir())
+
+
+def collected(directory: Path) -> subprocess.CompletedProcess[str]:
+    """``mawl collect`` of the newest run of a directory."""
+    return subprocess.run(
+        [sys.executable, "-m", "mawl", "collect", "latest"],
+        cwd=directory,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
 
 
 @pytest.mark.lab

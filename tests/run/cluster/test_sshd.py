@@ -21,6 +21,7 @@ from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import read_qualification
 from mawl.run.launch.setup import live_runs
 from tests import needs
+from tests.fakes.merged_sums import check_sums
 from tests.fakes.processes import agents
 from tests.fakes.second_slowdown import slowdowns
 from tests.run.cluster.spaces import NO_SPACES, Spaces
@@ -326,7 +327,9 @@ def test_an_agent_that_is_stopped_is_said_to_be(hosts: Hosts, tmp_path: Path) ->
     until_nothing_is_left(newest(tmp_path))
 
 
-def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, tmp_path: Path) -> None:
+def test_a_host_that_disappears_is_lost_the_other_is_stopped_and_what_it_kept_is_collected(
+    hosts: Hosts, tmp_path: Path
+) -> None:
     run = sleeping(hosts, tmp_path, "--node-timeout", "5")
     assert run.stderr is not None
     hosts.spaces.cut(BETA)
@@ -350,3 +353,10 @@ def test_a_host_that_disappears_is_lost_and_the_other_is_stopped(hosts: Hosts, t
         f"{ALPHA}.a.1.sleep": "stopped",
         f"{BETA}.a.1.sleep": "lost",
     }
+    command = [*hosts.spaces.inside(), sys.executable, "-m", "mawl", "collect", "latest"]
+    said = subprocess.run(command, cwd=tmp_path, check=True, capture_output=True, text=True).stdout
+    assert said.startswith(f"{BETA}: its run folder joined the run (stopped by SIGTERM)")
+    assert [job.outcome for job in newest(tmp_path).job_records()] == ["stopped", "stopped"]
+    assert not list((tmp_path / "nodes").iterdir()), "what came over is not kept there"
+    check_sums(found.path)
+    until_nothing_is_left(found)

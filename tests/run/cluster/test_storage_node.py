@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 from pathlib import Path
@@ -16,7 +17,9 @@ from mawl.records.store import open_run
 from mawl.reports.run_tables.nodes import STORAGE_SERVERS
 from mawl.reports.tables import table_lines
 from mawl.run.cluster import agent
+from mawl.run.cluster.collect import collect
 from mawl.run.cluster.messages import NodeTask
+from tests.fakes.merged_sums import check_sums
 from tests.fakes.views import as_summary, judged
 from tests.run.cluster.test_controller import RUN, Lab, plan_of, until_gone
 
@@ -84,6 +87,14 @@ def test_a_storage_server_that_is_lost_costs_a_remark_and_no_job(short: Lab) -> 
     assert any("storage sto was not watched to the end (lost)" in remark for remark in facts.remarks)
     summary = judged(StoredView(short.run()))
     assert summary["cluster"]["storage"]["sto"]["reason"] == "the worker of sto is gone"
+    short.link.gone.clear()
+    agent._CHILDREN[f"{RUN}-sto"].end()
+    samples = short.run().samples.num_rows
+    assert collect(short.folder, lambda _: contextlib.nullcontext(short.link), {}).joined == ["sto"]
+    facts = short.run().facts
+    assert (facts.outcome, facts.storage_runs[0].outcome) == ("completed", "interrupted")
+    assert short.run().samples.num_rows > samples
+    check_sums(short.folder)
 
 
 @pytest.mark.lab

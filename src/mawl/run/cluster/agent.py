@@ -140,13 +140,35 @@ def _lines(stream: BinaryIO) -> Iterator[bytes]:
 
 
 _CHILDREN: dict[str, Child] = {}
+_FOLDERS: dict[str, Path] = {}
+"""Run folders that are handed out, by run id."""
 
 
 def begin(task: bytes) -> None:
     """Start the node's process for a task (JSON of ``NodeTask``)."""
     own = msgspec.json.decode(task, type=AgentTask)
     command = [sys.executable, "-P", "-m", "mawl.run.cluster"]
-    _CHILDREN[own.run_id] = Child(own, task, command)
+    child = _CHILDREN[own.run_id] = Child(own, task, command)
+    _FOLDERS[own.run_id] = child.folder
+
+
+def adopt(run_id: str, folder: str) -> str | None:
+    """Hand out the folder of a run that is over, until ``finish``; why not, where that cannot be."""
+    from mawl.base.errors import MawlError
+    from mawl.records.store.facts import read_facts
+    from mawl.records.store.reading import is_under_way
+
+    place = Path(folder).absolute()
+    try:
+        found = read_facts(place)[0].run_id
+    except MawlError as error:
+        return str(error)
+    if found != run_id:
+        return f"{place} is the folder of the run {found}, not of {run_id}"
+    if is_under_way(place):
+        return f"{place}: its run is still under way there"
+    _FOLDERS[run_id] = place
+    return None
 
 
 def look(roles: dict[str, list[str]]) -> bytes:
@@ -182,7 +204,7 @@ def keep(run_id: str, words: list[tuple[int, bytes]], heard: int, offsets: dict[
 
 def files(run_id: str) -> list[tuple[str, int]]:
     """The files of the node's run folder, by their paths in it, and their sizes in bytes."""
-    folder = _CHILDREN[run_id].folder
+    folder = _FOLDERS[run_id]
     return [
         (str(path.relative_to(folder)), path.stat().st_size)
         for path in sorted(folder.rglob("*"))
@@ -196,7 +218,7 @@ def pieces(run_id: str, wanted: list[tuple[str, int]]) -> list[bytes]:
     At least of the first, and no more of them than make up ``MOST_BYTES``: many are small, and each
     question costs CPU in three processes.
     """
-    folder, found, left = _CHILDREN[run_id].folder, [], MOST_BYTES
+    folder, found, left = _FOLDERS[run_id], [], MOST_BYTES
     for name, offset in wanted:
         found.append(_read(folder / name, offset, left))
         left -= len(found[-1])
@@ -207,12 +229,11 @@ def pieces(run_id: str, wanted: list[tuple[str, int]]) -> list[bytes]:
 
 def finish(run_id: str, remove: bool) -> None:
     """End what is left of the node's process and forget it; ``remove`` its folder, which was copied."""
-    child = _CHILDREN.pop(run_id, None)
-    if child is None:
-        return
-    child.end()
-    if remove and (child.folder / FACTS).is_file():
-        remove_tree(child.folder, FACTS)
+    child, folder = _CHILDREN.pop(run_id, None), _FOLDERS.pop(run_id, None)
+    if child is not None:
+        child.end()
+    if remove and folder is not None and (folder / FACTS).is_file():
+        remove_tree(folder, FACTS)
 
 
 def _read(path: Path, offset: int, most: int = MOST_BYTES) -> bytes:
@@ -232,7 +253,7 @@ The number rises with every change of what follows: 2 since the agent sends sign
 LENGTH_BYTES = 4
 SIGN_SECONDS = 2.0
 """Time between two signs of life of an agent over ssh, also while it makes an answer."""
-QUESTIONS = {asked.__name__: asked for asked in (begin, look, clock, keep, files, pieces, finish)}
+QUESTIONS = {asked.__name__: asked for asked in (begin, adopt, look, clock, keep, files, pieces, finish)}
 
 
 class Question(msgspec.Struct, frozen=True, array_like=True):

@@ -179,6 +179,25 @@ def _go_on(interrupts: Interrupts) -> None:
 
 
 @contextlib.asynccontextmanager
+async def linked_to(reach: NodeAccess, node: str) -> AsyncIterator[Link]:
+    """A link to one of the nodes of a run that is over.
+
+    Raises MawlError where the node cannot be reached.
+    """
+    hosts = tuple(host for host in reach.hosts if host.rpartition("@")[2] == node)
+    if reach.address is None and not hosts:
+        raise UnsuitableMachineError(
+            f"the run does not say how {node} is reached", cure=f"copy its folder by hand: --from {node}=DIR"
+        )
+    async with linked(msgspec.structs.replace(reach, hosts=hosts)) as (link, known):
+        if node not in known:
+            raise UnsuitableMachineError(
+                f"no worker there is called {node}", where=reach.address, cure="start it again on its host"
+            )
+        yield link
+
+
+@contextlib.asynccontextmanager
 async def linked(
     reach: NodeAccess, check: Callable[[], None] = lambda: None
 ) -> AsyncIterator[tuple[Link, list[str]]]:
