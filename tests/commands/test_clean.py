@@ -9,6 +9,7 @@ from collections.abc import Collection
 from itertools import permutations
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.base.removal import MARK
@@ -17,6 +18,7 @@ from mawl.commands.main import main
 from mawl.commands.qualify import cleaning
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store.facts import write_facts
+from mawl.records.store.files import try_lock
 from mawl.records.volumes import Volumes, claim_directory
 from tests.fakes.stored_run import facts
 
@@ -255,3 +257,46 @@ def test_a_control_group_that_somebody_else_removed_meanwhile_is_no_failure(
     monkeypatch.chdir(tmp_path)
     assert main(["clean"]) == 0
     assert "gone" not in capsys.readouterr().out
+
+
+def kept_by_node2(directory: Path, monkeypatch: pytest.MonkeyPatch, home: str = "home") -> Path:
+    """The run folder that a lost node kept in the home directory."""
+    node = msgspec.structs.replace(facts().nodes[0], name="node2")
+    made = facts(run_id="20260101-080000-nano-ab12-node2", nodes=[node], outcome="interrupted")
+    folder = directory / home / "mawl-node-runs" / made.run_id
+    folder.mkdir(parents=True)
+    write_facts(folder, made)
+    monkeypatch.chdir(directory)
+    monkeypatch.setenv("HOME", str(directory / "home"))
+    return folder
+
+
+@pytest.mark.parametrize("home", ["home", "."])
+def test_the_run_folder_of_a_lost_node_is_named_with_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: str
+) -> None:
+    folder = kept_by_node2(tmp_path, monkeypatch, home)
+    assert main(["clean"]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith(f"kept {folder} (run folder of node2 of the run 20260101-080000-nano-ab12), ")
+    assert "B: mawl collect 20260101-080000-nano-ab12 on the controller joins it" in said
+    assert f"mawl clean --node-runs {folder.parent} removes it" in said and folder.exists()
+
+
+def test_the_run_folder_of_a_lost_node_goes_where_its_directory_is_named_and_its_run_is_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = kept_by_node2(tmp_path, monkeypatch)
+    other = folder.with_name("20260101-090000-nano-ab12")
+    other.mkdir()
+    write_facts(other, facts(run_id=other.name))
+    command = ["clean", "--node-runs", str(folder.parent)]
+    writer = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    assert try_lock(writer)
+    assert main(command) == 0 and folder.exists(), "its writer lives"
+    os.close(writer)
+    assert main([*command, "--dry-run"]) == 0 and folder.exists()
+    capsys.readouterr()
+    assert main(command) == 0
+    assert capsys.readouterr().out.startswith(f"removed {folder} (run folder of node2 of the run ")
+    assert not folder.exists() and other.exists(), "a run that is no node's stays"

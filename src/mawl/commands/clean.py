@@ -4,6 +4,9 @@ Looks under the roles that the options name, under those that runs in RUNS used,
 were probed.  The mark in each directory says what it is for: results under data always stay, outputs of
 mawl's own programs go.  In the directories that a run folder names, mawl removes only what is marked with the
 id of that run.
+
+The run folders that nodes of a run on several kept are named; mawl collect joins them to their runs.
+They go only where --node-runs names their directory.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ from functools import partial
 from pathlib import Path
 
 from mawl.base.errors import MawlError
-from mawl.base.removal import Removal
+from mawl.base.removal import Removal, remove_tree
 from mawl.base.units import format_bytes
 from mawl.commands.arguments import add_role_arguments, spec_of_arguments, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
 from mawl.measure.page_cache import leftover_trial_files
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS
 from mawl.records.store.folder import remove_unbegun, unbegun_folders
@@ -52,6 +56,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directories", nargs="*", metavar="DIR", help="further directories that were probed")
     add_role_arguments(parser)
     parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    parser.add_argument(
+        "--node-runs",
+        metavar="DIR",
+        help="remove the run folders that nodes kept in DIR, too (default: name those in mawl-node-runs here "
+        "and in your home directory)",
+    )
     parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
     parser.add_argument(
         "--yes",
@@ -62,10 +72,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
-    spec = spec_of_arguments(arguments)
+    spec = spec_of_arguments(arguments, leave=["node_runs"])
     runs = Path(spec.runs)
     named = volumes_of(spec)
-    recorded = known_runs(runs)
+    nodes = _node_runs(arguments.node_runs)
+    recorded = known_runs(runs) | nodes
     known = list(recorded.values())
     leftovers, kept = _directories(named, [Path(place).absolute() for place in arguments.directories], known)
     leftovers += leftover_counters(
@@ -103,10 +114,44 @@ def run(arguments: argparse.Namespace) -> int:
     ids = (abandoned | over) - alive.keys()
     for group in _groups(ids, wait=bool(ended_now) and not arguments.dry_run):
         done.remove(f"control group {group}", partial(_rmdir, group))
+    for folder, facts in nodes.items():
+        _clean_node_run(folder, facts, done, remove=arguments.node_runs is not None)
     undo_left_in(runs, yes=arguments.yes, dry_run=arguments.dry_run, done=done.undone, left=done.left)
     if not _say_kept(kept) and not done.found:
         print("nothing to clean")
     return 1 if done.failed else 0
+
+
+def _node_runs(place: str | None) -> dict[Path, RunFacts]:
+    """The run folders that nodes kept in a directory, or in those where they are by default."""
+    usual = NodesSpec().node_runs
+    places = [Path(usual), Path(os.environ.get("HOME", "."), usual)] if place is None else [Path(place)]
+    return {
+        folder.absolute(): facts
+        for one in places
+        for folder, facts in known_runs(one).items()
+        if folder.name == facts.run_id and len(facts.nodes) == 1 and _merged_run(facts) != facts.run_id
+    }
+
+
+def _merged_run(facts: RunFacts) -> str:
+    """The id of the run that a node's own run is part of."""
+    return facts.run_id.removesuffix(f"-{facts.nodes[0].name}")
+
+
+def _clean_node_run(folder: Path, facts: RunFacts, done: Doing, *, remove: bool) -> None:
+    """Remove the run folder that a node kept, or say what to do with it; one that is under way stays."""
+    if is_under_way(folder):
+        return
+    what = f"{folder} (run folder of {facts.nodes[0].name} of the run {_merged_run(facts)})"
+    if remove:
+        done.remove(what, partial(remove_tree, folder, FACTS))
+        return
+    size = sum(file.lstat().st_size for file in folder.rglob("*") if file.is_file())
+    done.keep(
+        f"kept {what}, {format_bytes(size)}: mawl collect {_merged_run(facts)} on the controller joins it to "
+        f"the run; mawl clean --node-runs {shlex.quote(str(folder.parent))} removes it"
+    )
 
 
 def _say_kept(kept: Sequence[Path]) -> bool:
@@ -136,6 +181,10 @@ class Doing:
     def say(self, what: str) -> None:
         self.found = True
         print(f"{self._verb} {what}")
+
+    def keep(self, sentence: str) -> None:
+        self.found = True
+        print(sentence)
 
     def undone(self, what: str) -> None:
         self.found = True

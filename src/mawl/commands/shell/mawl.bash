@@ -10,7 +10,7 @@ _mawl_values() {
     demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | compare:--reference | compare:--candidate | compare:--settings | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
         place='directory' several='1'
         ;;
-    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | plan:--node-runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | published:--run | published:--runs | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | size:--runs | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | doctor:--node-runs | collect:--runs | collect: | clean:--runs | clean:)
+    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | plan:--node-runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | published:--run | published:--runs | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | size:--runs | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | doctor:--node-runs | collect:--runs | collect: | clean:--runs | clean:--node-runs | clean:)
         place='directory'
         ;;
     qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
@@ -183,7 +183,7 @@ _mawl_options() {
     'lab down') words='-h --help' ;;
     doctor) words='-h --help --help-all --sessions --scale --option --memory-limit --start --data --work --util --volume-order --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --json' ;;
     collect) words='-h --help --from --runs' ;;
-    clean) words='-h --help --data --work --util --runs --dry-run --yes' ;;
+    clean) words='-h --help --data --work --util --runs --node-runs --dry-run --yes' ;;
     completion) words='-h --help' ;;
     schema) words='-h --help' ;;
     esac

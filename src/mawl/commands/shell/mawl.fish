@@ -563,6 +563,7 @@ complete -c mawl -n '__mawl_at clean' -l data -x -a '(__fish_complete_directorie
 complete -c mawl -n '__mawl_at clean' -l work -x -a '(__fish_complete_directories)' -d 'temporary tables'
 complete -c mawl -n '__mawl_at clean' -l util -x -a '(__fish_complete_directories)' -d 'sort and spill files'
 complete -c mawl -n '__mawl_at clean' -l runs -x -a '(__fish_complete_directories)' -d 'where run folders are (default: ./runs)'
+complete -c mawl -n '__mawl_at clean' -l node-runs -x -a '(__fish_complete_directories)' -d 'remove the run folders that nodes kept in DIR, too (default: name …'
 complete -c mawl -n '__mawl_at clean' -l dry-run -d 'say what would go, remove nothing'
 complete -c mawl -n '__mawl_at clean' -l yes -d 'run, without asking, the commands that undo a setting which a killed …'
 complete -c mawl -n '__mawl_at clean; and __mawl_in --data' -a '(__fish_complete_directories)' -d 'DIR'
