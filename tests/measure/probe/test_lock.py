@@ -13,8 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from mawl.measure.probe import lock as locks
-from mawl.measure.probe.lock import alone_on
+from mawl.measure.probe import process
+from mawl.measure.probe.process import alone_on
 from mawl.records.model.run import VolumeFacts
 
 WHO = f"process {os.getpid()} (user {pwd.getpwuid(os.geteuid()).pw_name})"
@@ -30,7 +30,7 @@ def facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> VolumeFacts:
     for disk, number in (("sda", "8:0"), ("sdb", "8:16")):
         (tmp_path / disk).mkdir()
         (tmp_path / disk / "dev").write_text(f"{number}\n")
-    monkeypatch.setattr(locks, "BLOCKS", tmp_path)
+    monkeypatch.setattr(process, "BLOCKS", tmp_path)
     return on(tmp_path, ["sdb", "sda"])
 
 
@@ -66,8 +66,8 @@ def test_probes_of_different_disks_do_not_wait(facts: VolumeFacts, tmp_path: Pat
 
 def test_a_killed_probe_leaves_no_lock(facts: VolumeFacts, tmp_path: Path) -> None:
     code = (
-        "import os, sys, time; from mawl.measure.probe import lock; "
-        "lock._lock(os.open(sys.argv[1], os.O_RDONLY), '', print); print('held', flush=True); time.sleep(600)"
+        "import os, sys, time; from mawl.measure.probe import process; "
+        "process._lock(os.open(sys.argv[1], os.O_RDONLY), '', print); print('held', flush=True); time.sleep(600)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "sda" / "dev")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
@@ -102,16 +102,16 @@ def test_what_prevents_a_lock_costs_one_sentence(
     if garbage == "no permission":
         monkeypatch.setattr(os, "open", refuse)
     else:
-        monkeypatch.setattr(locks, "BLOCKS", tmp_path / "none")
+        monkeypatch.setattr(process, "BLOCKS", tmp_path / "none")
     said: list[str] = []
     with alone_on(facts, said.append):
         why = "permission denied" if garbage == "no permission" else "no such file or directory"
-        assert said == [f"not known whether another probe is on sda: {locks.BLOCKS}/sda/dev: {why}"]
+        assert said == [f"not known whether another probe is on sda: {process.BLOCKS}/sda/dev: {why}"]
 
 
 def test_who_is_not_seen_is_said_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "garbage").write_text("1: FLOCK\n\n2: -> FLOCK ADVISORY WRITE 1 00:1b:7 0 EOF\n")
     with (tmp_path / "garbage").open() as file:
         for listed in (tmp_path / "garbage", tmp_path / "none"):
-            monkeypatch.setattr(locks, "LOCKS", listed)
-            assert locks._holder(file.fileno()) == "a process that is not seen from here"
+            monkeypatch.setattr(process, "LOCKS", listed)
+            assert process._holder(file.fileno()) == "a process that is not seen from here"

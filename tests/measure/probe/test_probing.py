@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from mawl.measure.probe import lock
+from mawl.measure.probe import process
 from mawl.measure.probe import target as targets
 from mawl.measure.probe.command import KIB, MIB, PlannedTest, ProbeChoice
 from mawl.measure.probe.process import FioEnded, ProbePlace, facts_of, run_fio, why_cached
@@ -26,13 +26,16 @@ Probing = Callable[..., Probe]
 
 
 @pytest.fixture
-def probing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Probing:
+def probing(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> Probing:
     """Probes directories below the test's own; ``kept`` of the function are all states it was given."""
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    blocks = tmp_path_factory.mktemp("blocks")
     for disk in facts_of(ProbePlace(name="here", directory=tmp_path), "bench1").disks:
-        (tmp_path / "sys" / disk).mkdir(parents=True)
-        (tmp_path / "sys" / disk / "dev").touch()
-    monkeypatch.setattr(lock, "BLOCKS", tmp_path / "sys")  # other tests may probe the same disk
+        (blocks / disk).mkdir()
+        (blocks / disk / "dev").touch()
+    monkeypatch.setattr(process, "BLOCKS", blocks)  # other tests may probe the same disk
 
     def run(
         *names: str, fault: str = "", says: Callable[[str], None] = lambda _: None, **changes: object
@@ -96,7 +99,7 @@ def test_a_second_probe_of_a_disk_begins_when_the_first_has_ended(
             waits.set()
 
     second = threading.Thread(target=lambda: found.append(probing("here", says=hear)))
-    with lock.alone_on(facts_of(ProbePlace(name="first", directory=here), "bench1"), print):
+    with process.alone_on(facts_of(ProbePlace(name="first", directory=here), "bench1"), print):
         second.start()
         assert waits.wait(60) and not (tmp_path / "calls.jsonl").exists()
     second.join(60)

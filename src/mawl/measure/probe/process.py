@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import fcntl
 import mmap
 import os
 import re
@@ -11,7 +12,7 @@ import shutil
 import signal
 import stat
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,7 @@ from mawl.base.process_control import die_with_parent
 from mawl.base.removal import remove_tree
 from mawl.base.units import format_memory
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, volume_facts
-from mawl.measure.processes import uninterrupted
+from mawl.measure.processes import uninterrupted, user_of
 from mawl.measure.space import space_of
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Role
@@ -30,6 +31,9 @@ from mawl.records.volumes import claim_directory
 LAST_SECONDS = 10.0
 """How long a killed fio may take to go; one that hangs in the kernel is left to it."""
 MOST_ERROR_CHARACTERS = 300
+
+BLOCKS = Path("/sys/class/block")
+LOCKS = Path("/proc/locks")
 
 
 class FioEnded(msgspec.Struct, frozen=True, kw_only=True):
@@ -252,3 +256,45 @@ def check_room(directory: Path, needed_bytes: int) -> None:
             f"and {format_memory(SPARE_RATIO * size)} shall stay so",
             "free space there, or let mawl probe use smaller files (--file-size)",
         )
+
+
+@contextlib.contextmanager
+def alone_on(facts: VolumeFacts, says: Callable[[str], None]) -> Iterator[None]:
+    """The only probe on the disks below a directory; waits for another one, and ``says`` who that is.
+
+    A lock (flock) goes with its process, however that ends.  It is on what sysfs says of the disk: every user
+    may read that, and nothing stays of it.  What has no disk (a network file system, memory) is locked at its
+    mount.  An interrupt ends the wait and goes up.  A lock that cannot be had costs a sentence.
+    """
+    place = facts.mount_point or facts.directory
+    locked = [(disk, BLOCKS / disk / "dev") for disk in facts.disks] or [(place, Path(place))]
+    with contextlib.ExitStack() as held:
+        try:
+            for name, file in sorted(locked):  # in one order, so that no two wait for each other
+                lock = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
+                held.callback(os.close, lock)
+                _lock(lock, name, says)
+        except OSError as error:
+            why = (error.strerror or str(error)).lower()
+            says(f"not known whether another probe is on {name}: {file}: {why}")
+        yield
+
+
+def _lock(lock: int, name: str, says: Callable[[str], None]) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        says(f"waiting for {_holder(lock)}, which probes {name}, too")
+        fcntl.flock(lock, fcntl.LOCK_EX)
+
+
+def _holder(lock: int) -> str:
+    """``process 12 (user me)``, as the kernel says (proc_locks(5))."""
+    status = os.fstat(lock)
+    own = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}:{status.st_ino}"
+    with contextlib.suppress(OSError):
+        for line in LOCKS.read_text().splitlines():
+            words = line.split()
+            if words[1:2] == ["FLOCK"] and words[5:6] == [own]:
+                return f"process {words[4]} ({user_of(Path('/proc', words[4]))})"
+    return "a process that is not seen from here"

@@ -21,10 +21,10 @@ from mawl.measure.probe.command import (
     probe_command,
     waits_for_steady,
 )
-from mawl.measure.probe.lock import alone_on
 from mawl.measure.probe.process import (
     FioEnded,
     ProbePlace,
+    alone_on,
     check_room,
     claimed_directory,
     facts_of,

@@ -30,7 +30,15 @@ from mawl.records.store.reading import runner_lives
 from mawl.run.cluster import agent
 from mawl.run.cluster.copying import NONSENSE, Asking, check_copy, copy_whole, path_in_copy, quoted
 from mawl.run.cluster.link import Link
-from mawl.run.cluster.merge import NodePart, OwnSeries, merged, outcome_of, own_series, told
+from mawl.run.cluster.merge import (
+    TOOK_NO_PART,
+    NodePart,
+    OwnSeries,
+    merged,
+    outcome_of,
+    own_series,
+    told,
+)
 from mawl.run.cluster.messages import Correction
 
 Part = TypeVar("Part", NodeRun, StorageRun)
@@ -201,7 +209,8 @@ def _rebuild(folder: Path, facts: RunFacts, copies: Mapping[str, Run], drafts: P
     nodes = [_joined(one, copies.get(one.node)) for one in facts.node_runs]
     servers = [_joined(one, copies.get(one.node)) for one in facts.storage_runs]
     parts = [NodePart(run=one, facts=runs[one.node].facts if one.node in runs else None) for one in nodes]
-    base = msgspec.structs.replace(facts, remarks=[], storage_runs=servers)
+    kept = [remark for remark in facts.remarks if TOOK_NO_PART in remark]
+    base = msgspec.structs.replace(facts, remarks=kept, storage_runs=servers)
     new = merged(base, parts, facts.controller_overhead)
     if facts.outcome != "interrupted":
         outcome, reason = outcome_of(nodes)

@@ -23,7 +23,15 @@ from mawl.records.store import open_run
 from mawl.records.store.files import NODES, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.run.cluster.link import Link
-from mawl.run.cluster.merge import NodePart, OwnSeries, merged, outcome_of, own_series, workload_of
+from mawl.run.cluster.merge import (
+    TOOK_NO_PART,
+    NodePart,
+    OwnSeries,
+    merged,
+    outcome_of,
+    own_series,
+    workload_of,
+)
 from mawl.run.cluster.messages import (
     EXCHANGES,
     Carry,
@@ -270,7 +278,7 @@ class Controller:
             ],
             reference=references[self.nodes[0].name][0],
             roles={role: list(places) for role, places in first.spec.directories().items()},
-            remarks=[f"{name} took no part: {why}" for name, why in self.request.absent.items()],
+            remarks=[f"{name} {TOOK_NO_PART}: {why}" for name, why in self.request.absent.items()],
             link_bytes_per_second=self.request.link_bytes_per_second,
         )
 

@@ -187,6 +187,8 @@ def _workload(base: WorkloadFacts, every: Sequence[WorkloadFacts]) -> WorkloadFa
     )
 
 
+TOOK_NO_PART = "took no part"
+"""In the remark on a node that the run began without."""
 COUNTS_THERE = "its device is another node's, too, on the same machine, and counts there"
 
 
