@@ -65,12 +65,9 @@ def carry_out(
     machine = read_machine()
     node = request.node or machine.name or "localhost"
     facts = facts_before(request, volumes, machine, node, cache, command, generate_seconds)
-    if (others := other_runs(_run_of_all_nodes(request), volumes)) is not None:
-        listener.notice(f"warning: {others}")
-        facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, others])
+    facts = _beside_others(facts, request, volumes, listener)
     writer = _writer(request, facts, runs)
-    with contextlib.ExitStack() as cleanup:
-        cleanup.enter_context(writer)
+    with writer, contextlib.ExitStack() as cleanup:
         cleanup.callback(volumes.release)
         volumes.claim(request.run_id, keeps_results=any(map(request.keeps_results, request.plan.jobs())))
         restriction = Restriction(request.run_id, request.spec.memory_limit_bytes)
@@ -123,6 +120,15 @@ def carry_out(
             jobs = ended_well if loop.progress.finished else "the jobs were stopped"
             raise unwritable(error, request.folder, jobs) from None
     return facts
+
+
+def _beside_others(facts: RunFacts, request: RunRequest, volumes: Volumes, listener: Listener) -> RunFacts:
+    """The facts with a remark on other runs of mawl, of which people hear, too."""
+    others = other_runs(_run_of_all_nodes(request), volumes)
+    if others is None:
+        return facts
+    listener.notice(f"warning: {others}")
+    return msgspec.structs.replace(facts, remarks=[*facts.remarks, others])
 
 
 def _writer(request: RunRequest, facts: RunFacts, runs: Path | None) -> RunWriter:
