@@ -67,7 +67,8 @@ def test_probes_of_different_disks_do_not_wait(facts: VolumeFacts, tmp_path: Pat
 def test_a_killed_probe_leaves_no_lock(facts: VolumeFacts, tmp_path: Path) -> None:
     code = (
         "import os, sys, time; from mawl.measure.probe import process; "
-        "process._lock(os.open(sys.argv[1], os.O_RDONLY), '', print); print('held', flush=True); time.sleep(600)"
+        "process._lock(os.open(sys.argv[1], os.O_RDONLY), '', print); print('held', flush=True); "
+        "time.sleep(600)"
     )
     command = [sys.executable, "-c", code, str(tmp_path / "sda" / "dev")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as first:
