@@ -107,12 +107,17 @@ class FakeNodes(Link):
     def _clock(self, _: str) -> float:
         return time.time()
 
-    def _files(self, _: str, __: str) -> list[tuple[str, int]]:
+    def _files(self, _: str, run_id: str) -> list[tuple[str, int]]:
         names = [FACTS, PLAN, *(f"{JOURNAL}/{name}" for name in JOURNAL_FILES)]
-        return [(name, (self.recorded / name).stat().st_size) for name in names]
+        return [(name, len(self._content(run_id, name))) for name in names]
 
-    def _pieces(self, _: str, __: str, wanted: list[tuple[str, int]]) -> list[bytes]:
-        return [(self.recorded / name).read_bytes()[offset:] for name, offset in wanted]
+    def _pieces(self, _: str, run_id: str, wanted: list[tuple[str, int]]) -> list[bytes]:
+        return [self._content(run_id, name)[offset:] for name, offset in wanted]
+
+    def _content(self, run_id: str, name: str) -> bytes:
+        """A file of the folder, which is of that run."""
+        content = (self.recorded / name).read_bytes()
+        return content.replace(b'"recorded"', f'"{run_id}"'.encode()) if name == FACTS else content
 
     def _finish(self, _: str, __: str, ___: bool) -> None:
         """Nothing to end."""

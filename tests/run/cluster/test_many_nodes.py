@@ -31,6 +31,7 @@ FAULTS = (
     "copy fails",
 )
 LOST = ("gone", "silent")
+FAILED = (*LOST, "killed", "copy fails")
 TIMEOUT_SECONDS = 30.0
 
 
@@ -101,12 +102,13 @@ def test_256_nodes_of_which_64_fail(tmp_path: Path, seed: int) -> None:
         if fault in LOST:
             assert part.outcome == "lost"
             assert f"{node} was lost: {part.reason}" in watcher.notices
-        elif fault == "killed":
+        elif fault in ("killed", "copy fails"):
             assert part.outcome == "failed"
-            assert "killed by signal 9" in (part.reason or "")
+            why = {"killed": "killed by signal 9", "copy fails": "was not copied whole: "}[fault]
+            assert why in (part.reason or "")
         else:
             assert part.outcome == "completed", (node, fault, part.reason)
             assert len(mine) == JOBS, (node, fault)
     assert run.facts.outcome == "failed"
     reason = run.facts.outcome_reason or ""
-    assert all(f"{node}: " in reason for node, why in faults.items() if why in (*LOST, "killed"))
+    assert all(f"{node}: " in reason for node, why in faults.items() if why in FAILED)

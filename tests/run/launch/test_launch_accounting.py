@@ -32,7 +32,7 @@ def test_cpu_of_children_and_daemons_is_the_jobs(benches: Benches) -> None:
 
 def test_cpu_of_two_jobs_with_daemons_is_not_mixed_up(benches: Benches) -> None:
     bench = benches("zygote")
-    seconds = {"short": 0.4, "long": 0.9}
+    seconds = {"short": 0.2, "long": 0.5}
     for job, each in seconds.items():
         (bench.folder / f"{job}.files").mkdir()
         bench.start(job, "spin", seconds=each, folder=bench.folder / f"{job}.files")
