@@ -191,7 +191,9 @@ def test_the_larger_cost_helps_more(
     assert (limit["verdict"], limit["second"]) == (first, second), limit
     found = {cost["resource"]: cost for cost in limit["costs"]}
     assert next(iter(found)) == first, limit
-    assert found[first]["kind"] == {"storage": "bandwidth", "cpu": "queue"}[first], limit
+    # Where jobs compute in between, the device may be full for a part of each window: then it is not known.
+    kinds = {"storage": ("bandwidth",) if second is None else ("bandwidth", None), "cpu": ("queue",)}
+    assert found[first]["kind"] in kinds[first], limit
     assert (found["storage"]["roles"], found["storage"]["direction"]) == (["data"], "read"), limit
     left = {"cpu": real_time(bed.run("--cores", "2")) / real_time(before)}
     bed.volumes["data"].cap(2 * READ_CAP_BYTES_PER_SECOND, directions=["read"])
