@@ -121,7 +121,7 @@ def spin(assignment: Assignment, report: Report) -> int:
     _spin(seconds, folder / "own")
     os.waitpid(child, 0)
     while not ((folder / "ended").exists() and (folder / "stays").exists()):
-        time.sleep(0.1)  # each look counts, and on a busy machine there are many
+        time.sleep(0.01)
     return 0
 
 
