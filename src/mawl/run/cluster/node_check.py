@@ -100,7 +100,7 @@ async def check_nodes(
     errors = {name: one for name, one in found.items() if isinstance(one, MawlError)}
     checks = [SuitabilityCheck(name, "problem", *_said(error, name)) for name, error in errors.items()]
     for name, look in looks.items():
-        checks += [_named(name, one) for one in _node_checks(look, clocks[name])]
+        checks += _node_checks(name, look, clocks[name])
     checks += _differences(looks, shared)
     unreached = {name: str(error) for name, error in errors.items()}
     return NodesCheck(looks=looks, clocks=clocks, unreached=unreached, checks=checks)
@@ -132,34 +132,28 @@ def _said(error: MawlError, name: str) -> tuple[str, str | None]:
     return (f"{text}: {error.why}" if error.why else text).removeprefix(f"{name}: "), error.cure
 
 
-def _named(name: str, check: SuitabilityCheck) -> SuitabilityCheck:
-    return SuitabilityCheck(name, check.status, check.text, check.cure)
-
-
-def _node_checks(look: NodeLook, clock: ClockFacts) -> Iterator[SuitabilityCheck]:
+def _node_checks(name: str, look: NodeLook, clock: ClockFacts) -> Iterator[SuitabilityCheck]:
     if look.mawl_version != __version__:
         text = f"has mawl {look.mawl_version} and this machine {__version__}"
-        yield SuitabilityCheck("", "problem", text, "install the same on all")
+        yield SuitabilityCheck(name, "problem", text, "install the same on all")
     elif look.source_sha256 != source_sha256():
         theirs, ours = look.source_sha256[:SHOWN_DIGITS], source_sha256()[:SHOWN_DIGITS]
         text = f"has another mawl {look.mawl_version}: its source is {theirs} and that of this machine {ours}"
-        yield SuitabilityCheck("", "problem", text, "install the same on all")
-    for text in look.lacking:
-        what, _, cure = text.partition("; ")
-        yield SuitabilityCheck("", "problem", what, cure or None)
+        yield SuitabilityCheck(name, "problem", text, "install the same on all")
+    for check in look.lacking:
+        yield SuitabilityCheck(name, "problem", check.text, check.cure)
     if not abs(clock.offset_seconds) <= MOST_OFFSET_SECONDS:
-        yield SuitabilityCheck("", "problem", "its clock is more than a day off", "set it (chronyd, ntpd)")
+        yield SuitabilityCheck(name, "problem", "its clock is more than a day off", "set it (chronyd, ntpd)")
     elif abs(clock.offset_seconds) > FAR_CLOCK_SECONDS:
         text = f"its clock is {clock.offset_seconds:+.0f} s off, which the run corrects"
-        yield SuitabilityCheck("", "notice", text, "set it (chronyd, ntpd)")
+        yield SuitabilityCheck(name, "notice", text, "set it (chronyd, ntpd)")
     for system in look.systems:
         for place in system.unwritable:
             text = f"{look.user} cannot make or write {place}"
-            yield SuitabilityCheck("", "problem", text, "name a directory that this user may write")
+            yield SuitabilityCheck(name, "problem", text, "name a directory that this user may write")
     for text in look.closed:
-        yield SuitabilityCheck(
-            "", "problem", text, "run as their owner, mend the mount, or name another --data"
-        )
+        cure = "run as their owner, mend the mount, or name another --data"
+        yield SuitabilityCheck(name, "problem", text, cure)
 
 
 def _differences(looks: Mapping[str, NodeLook], shared: Sequence[Role]) -> Iterator[SuitabilityCheck]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import os
 import platform
 import socket
@@ -13,8 +12,9 @@ import msgspec
 
 from mawl.measure.devices import NETWORK_FILE_SYSTEMS
 from mawl.measure.machine import read_machine
+from mawl.measure.processes import user_of
 from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
-from mawl.measure.suitability import library_checks, why_cached
+from mawl.measure.suitability import SuitabilityCheck, libraries, library_checks, why_cached
 from mawl.records.spec.program_options import Role
 from mawl.records.volumes import INPUTS
 from mawl.version import __version__, source_sha256
@@ -34,7 +34,7 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
     user: str
     uid: int
     libraries: list[str]
-    lacking: list[str] = []
+    lacking: list[SuitabilityCheck] = []
     closed: list[str] = []
 
     cpu_model: str | None
@@ -52,16 +52,16 @@ class NodeLook(msgspec.Struct, frozen=True, kw_only=True):
 def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     """The look at this machine, for the controller."""
     places = {role: [Path(place) for place in named] for role, named in roles.items()}
-    machine, checks = read_machine(), library_checks()
+    machine = read_machine()
     return NodeLook(
         mawl_version=__version__,
         source_sha256=source_sha256(),
         python=platform.python_version(),
         host=socket.gethostname(),
-        user=_user(),
+        user=user_of(Path("/proc/self")).removeprefix("user "),
         uid=os.geteuid(),
-        libraries=[one for check in checks if check.status == "ok" for one in check.text.split(", ")],
-        lacking=[f"{check.text}; {check.cure}" for check in checks if check.status != "ok"],
+        libraries=libraries(),
+        lacking=[check for check in library_checks() if check.status != "ok"],
         closed=list(_closed(places.get("data", []))),
         cpu_model=machine.cpu_model,
         cores=machine.available_cores or 1,
@@ -72,26 +72,12 @@ def look_here(roles: Mapping[Role, Sequence[str]]) -> NodeLook:
     )
 
 
-def _user() -> str:
-    try:
-        return getpass.getuser()
-    except (KeyError, OSError):  # a user without a name, as in a container
-        return str(os.geteuid())
-
-
 def _closed(data: Sequence[Path]) -> Iterator[str]:
     """Why inputs that lie there already cannot be used, such as those that only another user may."""
     for place in data:
         inputs = place / INPUTS
         try:
             if not os.access(inputs, os.R_OK | os.W_OK | os.X_OK) and inputs.exists():
-                yield f"{_user()} may not use {inputs}, which is {_owner(inputs)}'s"
+                yield f"{user_of(Path('/proc/self'))} may not use {inputs} of {user_of(inputs)}"
         except OSError as error:
             yield f"{inputs} cannot be used: {(error.strerror or str(error)).lower()}"
-
-
-def _owner(path: Path) -> str:
-    try:
-        return path.owner()
-    except KeyError:
-        return f"user {path.stat().st_uid}"
