@@ -75,6 +75,7 @@ def place(tmp_path: Path) -> Path:
     return tmp_path
 
 
+@pytest.mark.long(minutes=1)
 def test_runs_that_start_are_left_alone(place: Path) -> None:
     assert cleaned_beside_runs(place, 3, cold=True) == NOTHING
 

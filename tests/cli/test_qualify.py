@@ -49,6 +49,7 @@ def until(folder: Path, phase: str, process: subprocess.Popen[str], seconds: flo
 
 
 @pytest.mark.lab
+@pytest.mark.long(minutes=3)
 def test_a_stop_says_how_to_go_on_and_the_plan_is_made_then(tmp_path: Path) -> None:
     stopped = begun(tmp_path, *ROLES, "--minutes=5", "--plan")
     until(tmp_path / "q", "calibration", stopped)

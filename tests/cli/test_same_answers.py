@@ -46,6 +46,7 @@ def assert_same(found: dict[str, Answer], expected: dict[str, Answer]) -> None:
 
 
 @pytest.mark.lab
+@pytest.mark.long(minutes=1.5)
 def test_zygote_spawn_four_threads_no_page_cache_and_another_place_agree(
     mawl: Command, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -19,7 +19,12 @@ from tests.advice.limit.beds import lacking
 from tests.cli.conftest import Command
 from tests.fakes.own_disk import Disk, own_disk
 
-pytestmark = [pytest.mark.lab, pytest.mark.measured, needs.marks(needs.tried("bed", lacking))]
+pytestmark = [
+    pytest.mark.lab,
+    pytest.mark.long(minutes=1.5),
+    pytest.mark.measured,
+    needs.marks(needs.tried("bed", lacking)),
+]
 
 WORKLOAD = "".join(
     ['name = "small"\nscale = 0.001\n']

@@ -136,6 +136,7 @@ def test_an_imported_run_whose_unknown_figures_have_their_reason(mawl: Command) 
 
 
 @pytest.mark.lab
+@pytest.mark.long(minutes=1)
 def test_a_run_of_jobs_with_four_threads(counted: Command) -> None:
     summary, folder = ran(counted, "mixed20", "--option", "cpucount=4", "--cache", "cold")
     assert lacking(summary) == []

@@ -109,7 +109,7 @@ def copy(assignment: Assignment, report: Report) -> int:
 def spin(assignment: Assignment, report: Report) -> int:
     """Spin here, in a child, and in a daemon that ends before this and one that is still there after.
 
-    Each spins until it has used ``seconds`` of CPU.
+    Each spins until it has used ``seconds`` of CPU, and writes what it used into a file of ``folder``.
     """
     seconds, folder = float(assignment.inputs["seconds"]), Path(assignment.inputs["folder"])
     _daemon(lambda: _spin(seconds, folder / "ended"))
@@ -119,9 +119,11 @@ def spin(assignment: Assignment, report: Report) -> int:
         _spin(seconds, folder / "child")
         os._exit(0)
     _spin(seconds, folder / "own")
+    began = time.process_time()
     os.waitpid(child, 0)
     while not ((folder / "ended").exists() and (folder / "stays").exists()):
         time.sleep(0.01)
+    (folder / "waits").write_text(str(time.process_time() - began))
     return 0
 
 
@@ -153,7 +155,9 @@ def _spin(seconds: float, marker: Path, sleep_seconds: float = 0.0) -> None:
     began = time.process_time()
     while time.process_time() - began < seconds:
         pass
-    marker.touch()
+    unfinished = marker.with_suffix(".part")
+    unfinished.write_text(str(time.process_time() - began))
+    unfinished.rename(marker)
     time.sleep(sleep_seconds)
 
 

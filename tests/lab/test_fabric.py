@@ -216,6 +216,7 @@ def test_clients_share_files_that_nobody_else_sees_and_down_removes_all(bed: Pat
 
 
 @pytest.mark.lab
+@pytest.mark.long(minutes=1.5)
 def test_a_server_that_dies_in_a_run_ends_the_run(bed: Path) -> None:
     ran, said = running(bed)
     time.sleep(2.0)

@@ -152,6 +152,7 @@ def test_a_device_that_is_slow_below_its_queue_is_storage(slow_bed: Bed, draw: r
     assert elapsed(held(slow_bed, "--cache", "cold")) <= HELPS * elapsed(first)
 
 
+@pytest.mark.long(minutes=2)
 def test_many_jobs_on_one_processor_are_cpu(bed: Bed, draw: random.Random) -> None:
     program = draw.choice(COMPUTING)
     bed.generate(sessions(scale_for(program, draw.uniform(2.0, 2.5)), [program] * 4))

@@ -14,7 +14,7 @@ from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, command
 from tests.advice.limit.draws import reaching, sessions
 from tests.advice.limit.test_ground_truth import made_bed
 
-pytestmark = [pytest.mark.lab, pytest.mark.measured]
+pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=2), pytest.mark.measured]
 
 SCALE = 0.0005
 PROGRAMS = ("random_access", "customer_profile")

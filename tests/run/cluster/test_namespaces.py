@@ -99,7 +99,14 @@ def test_a_workload_on_four_nodes_is_one_run_of_verified_jobs(
     assert set(run.samples.column("node").to_pylist()) == set(NAMES)
 
 
-@pytest.mark.parametrize("failure", ["killed", "stopped", "unreachable", "full"])
+@pytest.mark.parametrize(
+    "failure",
+    [
+        "killed",
+        "unreachable",
+        *(pytest.param(one, marks=pytest.mark.long(minutes=1)) for one in ("stopped", "full")),
+    ],
+)
 def test_a_failure_costs_one_node_and_the_run_says_what_happened(
     spaces: Namespaces, tmp_path: Path, failure: str
 ) -> None:
