@@ -22,8 +22,7 @@ from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, mixed
 from mawl.plan.needs import tables_of
-from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import DATA_STEP, PROCEDURES, Pass, Program, Step, reference_times
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scale_name
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.records.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options

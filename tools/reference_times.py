@@ -25,7 +25,7 @@ import msgspec
 
 from mawl.base.units import format_instant
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.reference_times import TABLE, CpuSeconds, Knot, ReferenceTimes
+from mawl.plan.programs import TABLE, CpuSeconds, Knot, ReferenceTimes
 from mawl.records.model.run import RunFacts
 from mawl.records.store import Run, open_run
 from tools.measured import machine_of, workload

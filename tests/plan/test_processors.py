@@ -9,8 +9,7 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.plan.output import plan_toml
-from mawl.plan.processors import parse_cores, processors_of, with_threads
-from mawl.plan.run_plan import plan_of
+from mawl.plan.run_plan import parse_cores, plan_of, processors_of, with_threads
 from mawl.records.spec.program_options import AUTO, Options, parse_options
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.sources import as_command

@@ -10,7 +10,7 @@ import pytest
 from mawl.plan import programs
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed, once_each
-from mawl.plan.reference_times import CpuSeconds, Knot, ReferenceTimes, reference_times
+from mawl.plan.programs import CpuSeconds, Knot, ReferenceTimes, reference_times
 
 
 def table(*knots: tuple[float, dict[str, float]]) -> ReferenceTimes:

@@ -13,7 +13,7 @@ from mawl.plan import references
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import with_commands
 from mawl.plan.output import write_plan
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import reference_times
 from mawl.plan.references import SPEED_UNKNOWN, reference_of
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec

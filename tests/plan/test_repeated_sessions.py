@@ -8,7 +8,7 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.repeated_sessions import in_turns, workload_toml
+from mawl.plan.mix import in_turns, workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.spec import toml

@@ -17,7 +17,7 @@ import pytest
 
 from mawl.measure.machine import read_machine
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import reference_times
 from mawl.plan.spec import SCALES
 from mawl.records.store import open_run
 from tests import needs

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import reference_times
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import RoleIo

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.reference_times import TABLE, CpuSeconds, Knot, ReferenceTimes, reference_times
+from mawl.plan.programs import TABLE, CpuSeconds, Knot, ReferenceTimes, reference_times
 from mawl.records.model.records import Usage
 from mawl.records.model.run import CacheFacts
 from tests.fakes.stored_run import facts, job

@@ -22,7 +22,7 @@ from mawl.figures.recordings import NO_JOBS
 from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
-from mawl.plan.reference_times import LEAST_SCALE, MOST_SCALE, reference_times
+from mawl.plan.programs import LEAST_SCALE, MOST_SCALE, reference_times
 from mawl.records.model.node import NodeRun
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import (

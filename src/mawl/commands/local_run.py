@@ -29,9 +29,8 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.environment import with_values
 from mawl.plan.mix import job_kinds, solo_plan
 from mawl.plan.needs import Needs, with_commands
-from mawl.plan.processors import parse_cores
 from mawl.plan.references import reference_of
-from mawl.plan.run_plan import plan_of
+from mawl.plan.run_plan import parse_cores, plan_of
 from mawl.plan.workload import Plan
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.probe import Probe

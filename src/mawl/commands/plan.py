@@ -27,8 +27,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import is_of_catalogue
 from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second
 from mawl.plan.output import printed_plan, write_plan
-from mawl.plan.programs import Direction
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import Direction, reference_times
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan

@@ -19,8 +19,7 @@ from mawl.base.errors import MawlError, UsageError
 from mawl.base.foreign import read_regular
 from mawl.base.foreign_text import LARGEST_TOML_BYTES
 from mawl.plan.command import Command, default_name, literal
-from mawl.plan.command_keys import command_of, with_command
-from mawl.plan.spec import JobSpec, WorkloadSpec
+from mawl.plan.spec import JobSpec, WorkloadSpec, command_of, with_command
 from mawl.plan.workload import JobPlan, Plan, load_workload
 from mawl.records.spec import toml
 from mawl.records.store.files import LIBRARY_KEY, PLAN

@@ -15,8 +15,7 @@ import msgspec
 from mawl.base.errors import InvalidFileError
 from mawl.plan.derived_program import cpu_seconds
 from mawl.plan.mix import is_of_catalogue
-from mawl.plan.programs import Program
-from mawl.plan.reference_times import reference_times
+from mawl.plan.programs import Program, reference_times
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.run import Reference
 from mawl.records.spec import toml

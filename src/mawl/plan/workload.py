@@ -19,10 +19,18 @@ import msgspec
 from mawl.base.errors import InvalidFileError, UsageError, meant
 from mawl.plan.catalogue import user_program
 from mawl.plan.command import Command, default_name
-from mawl.plan.command_keys import check_commands, checked_entry, command_of, with_command
 from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.programs import Program
-from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec, scaled_options
+from mawl.plan.spec import (
+    JobSpec,
+    SessionSpec,
+    WorkloadSpec,
+    check_commands,
+    checked_entry,
+    command_of,
+    scaled_options,
+    with_command,
+)
 from mawl.records.model.derived import MOST_JOBS, DerivedJob
 from mawl.records.model.records import ProgramClass
 from mawl.records.spec import toml

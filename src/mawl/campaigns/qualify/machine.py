@@ -36,8 +36,7 @@ from mawl.measure.suitability import (
     noise_checks,
     why_cached,
 )
-from mawl.plan.mix import COPIES
-from mawl.plan.repeated_sessions import workload_toml
+from mawl.plan.mix import COPIES, workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.records.model.node import notable
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe

@@ -30,7 +30,7 @@ from mawl.lab.experiment.records import LAB_FORMAT_VERSION, ArmRun, LabRecord
 from mawl.lab.fabric import SERVER
 from mawl.lab.state import BedState, abandoned_trials, forget, held, read_state, state_file
 from mawl.measure.processes import kill_marked, started_ticks
-from mawl.plan.repeated_sessions import workload_toml
+from mawl.plan.mix import workload_toml
 from mawl.records.spec.program_options import ROLES, Role, parse_options
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task

@@ -22,8 +22,8 @@ from mawl.measure.space import in_memory_bytes, space_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.environment import with_values
 from mawl.plan.needs import needs, with_commands
-from mawl.plan.processors import parse_cores, processors_of, with_threads
 from mawl.plan.references import reference_of
+from mawl.plan.run_plan import parse_cores, processors_of, with_threads
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import Reference
