@@ -13,7 +13,7 @@ import pytest
 from mawl.importers.clock import LOOK_BYTES
 from mawl.importers.formats.saslog import LEAST_SCANNED_BYTES, read_parts
 from mawl.importers.formats.saslog_records import PerformanceNote, orders_shown, with_month_first
-from mawl.importers.formats.saslog_scan.scanner import NoteBatch
+from mawl.importers.formats.saslog_scan import NoteBatch
 from tests.importers.test_import import imported, log, write
 
 NIGHT = datetime(2026, 3, 2, 22, 15, tzinfo=UTC)

@@ -16,7 +16,7 @@ from mawl.base.units import counted_noun, format_instant
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import HTML_REPORT
 from mawl.commands.run_report import leave_page
-from mawl.importers.arrays.join import joined, load_map, presets, read_arrays
+from mawl.importers.arrays import joined, load_map, presets, read_arrays
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ArrayFile, ArrayRole, ArrayStatistics
 from mawl.records.store import open_run

@@ -33,7 +33,7 @@ from mawl.derive.text import text_of, text_of_nights
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones
 from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.import_files import IMPORTERS, ImportRequest, import_files
-from mawl.importers.schedulers.join import sentence_of
+from mawl.importers.scheduler_jobs import sentence_of
 from mawl.records.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import FACTS

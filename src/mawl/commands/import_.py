@@ -25,7 +25,7 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
-from mawl.importers.arrays.join import load_map
+from mawl.importers.arrays import load_map
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.import_files import IMPORTERS, Imported, ImportRequest, import_files
 from mawl.records.store.files import lies_in

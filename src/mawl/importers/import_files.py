@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun
-from mawl.importers import fio, nmon, sas_jobs, sysstat
+from mawl.importers import fio, nmon, sas_jobs, scheduler_jobs, sysstat
 from mawl.importers.clock import Clocks, DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.formats.saslog_records import DateOrder
@@ -18,8 +18,7 @@ from mawl.importers.formats.sysstat_reports import Untimed
 from mawl.importers.formats.text import one_line
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.items import Collected, Copies, tells_times
-from mawl.importers.schedulers import files as schedulers
-from mawl.importers.schedulers.join import SchedulerJoin, remarks_of
+from mawl.importers.scheduler_jobs import SchedulerJoin, remarks_of
 from mawl.importers.sources import FileStream, find_files
 from mawl.records.model.run import Skipped, SourceFacts
 from mawl.records.spec.program_options import Role
@@ -29,7 +28,7 @@ IMPORTERS: dict[str, Importer] = {
     importer.kind: importer
     for importer in (
         *(sas_jobs.IMPORTER, nmon.IMPORTER, *sysstat.EVERY, fio.IMPORTER),
-        *schedulers.EVERY,
+        *scheduler_jobs.EVERY,
     )
 }
 """In the order in which they are asked where two are equally sure."""

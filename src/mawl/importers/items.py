@@ -28,7 +28,7 @@ from mawl.importers.interface import (
 )
 from mawl.importers.jobs import Placed, job_records
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
-from mawl.importers.schedulers.join import Joined, LogJob, join
+from mawl.importers.scheduler_jobs import Joined, LogJob, join
 from mawl.importers.sources import FileStream
 from mawl.records.model.node import periods_of
 from mawl.records.model.probe import Probe

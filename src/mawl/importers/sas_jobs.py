@@ -19,7 +19,7 @@ from mawl.base.units import parse_instant
 from mawl.importers.clock import OWN_MARK
 from mawl.importers.formats.saslog import read_parts
 from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
-from mawl.importers.formats.saslog_scan.scanner import MISSING, USAGE_COUNTS, NoteBatch, Texts
+from mawl.importers.formats.saslog_scan import MISSING, USAGE_COUNTS, NoteBatch, Texts
 from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.importers.arrays.join import joined, load_map, presets, read_arrays
+from mawl.importers.arrays import joined, load_map, presets, read_arrays
 from mawl.records.model.node import ArrayInterval, ArrayStatistics
 
 AT = 1_425_376_860.0  # 2015-03-03T10:01:00Z

@@ -11,7 +11,7 @@ from mawl.importers.formats import text as decoding
 from mawl.importers.formats.saslog import read_log, read_notes, read_parts
 from mawl.importers.formats.saslog_nesting import MOST_HELD, with_nesting
 from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote
-from mawl.importers.formats.saslog_scan.scanner import NoteBatch
+from mawl.importers.formats.saslog_scan import NoteBatch
 from mawl.records.model.records import MOST_TABLES
 from tests import needs
 

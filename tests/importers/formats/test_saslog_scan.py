@@ -16,7 +16,7 @@ from mawl.importers.formats import saslog, text
 from mawl.importers.formats.saslog import LogReader, read_log
 from mawl.importers.formats.saslog_nesting import with_nesting
 from mawl.importers.formats.saslog_records import Entry, PerformanceNote
-from mawl.importers.formats.saslog_scan.scanner import NoteBatch, load, recipe, scanner
+from mawl.importers.formats.saslog_scan import NoteBatch, load, recipe, scanner
 from mawl.records.compiled import shared_library
 from tests import needs
 from tests.importers.layouts import LAYOUTS
@@ -135,7 +135,7 @@ def test_a_library_in_the_cache_that_is_not_whole_is_made_again(tmp_path: Path, 
     else:
         path.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "garbage": b"\x7fELF" * 999}[damage])
     # In another process: a library that was cut ends the process that loads it.
-    scanner = "mawl.importers.formats.saslog_scan.scanner"
+    scanner = "mawl.importers.formats.saslog_scan"
     code = f"import os; from {scanner} import load; print(load(os.environ) is not None)"
     done = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, timeout=60

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mawl.importers.import_files import IMPORTERS, detected
 from mawl.importers.interface import FIRST_BYTES, Context, ScheduledJob
-from mawl.importers.schedulers.files import EVERY, LARGEST_JSON_BYTES
+from mawl.importers.scheduler_jobs import EVERY, LARGEST_JSON_BYTES
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json
 
 AT = 1_772_481_600.0

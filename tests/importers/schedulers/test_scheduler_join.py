@@ -15,7 +15,7 @@ from mawl.figures.view import StoredView
 from mawl.importers.clock import Clocks, parse_zones
 from mawl.importers.import_files import IMPORTERS, Imported
 from mawl.importers.interface import ScheduledJob
-from mawl.importers.schedulers.join import MOST_LOOKED_AT, LogJob, join, names_of, names_of_log
+from mawl.importers.scheduler_jobs import MOST_LOOKED_AT, LogJob, join, names_of, names_of_log
 from mawl.records.model.records import JobRecord
 from mawl.records.store import Run
 from tests.fakes.schedulers import Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json

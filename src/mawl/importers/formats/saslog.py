@@ -47,11 +47,11 @@ from mawl.importers.formats.saslog_records import (
     page_instant,
     with_month_first,
 )
-from mawl.importers.formats.saslog_scan.scanner import DONE, FULL, UNFINISHED
+from mawl.importers.formats.saslog_scan import DONE, FULL, UNFINISHED
 from mawl.importers.formats.text import LONGEST_LINE_BYTES, byte_chunks, text_of
 
 if TYPE_CHECKING:
-    from mawl.importers.formats.saslog_scan.scanner import NoteBatch, Scanner
+    from mawl.importers.formats.saslog_scan import NoteBatch, Scanner
 
 MOST_LINES_BETWEEN = 100
 """Lines of echo and page headers that may stand between two lines of a note."""
@@ -445,7 +445,7 @@ def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
 
 def read_parts(stream: BinaryIO, skip: Skip, dates: DateOrder = "month-first") -> Iterator[Entry | NoteBatch]:
     """As ``read_log``, with the whole notes of large logs in batches if the scanner can be built."""
-    from mawl.importers.formats.saslog_scan.scanner import scanner
+    from mawl.importers.formats.saslog_scan import scanner
 
     return with_nesting(LogReader(stream, skip, scanner, dates).parts())
 

@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from mawl.importers.formats.saslog_records import Entry, FactName, LogFact, PerformanceNote, is_first_page
-from mawl.importers.formats.saslog_scan.scanner import MISSING, NoteBatch
+from mawl.importers.formats.saslog_scan import MISSING, NoteBatch
 from mawl.records.model.records import MOST_TABLES, StepNotes, TableNote
 
 BETWEEN: tuple[FactName, ...] = ("page", "error", "libref")

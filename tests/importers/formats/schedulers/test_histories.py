@@ -7,8 +7,8 @@ from collections.abc import Iterable
 import msgspec
 import pytest
 
-from mawl.importers.formats.schedulers import lsf, slurm
-from mawl.importers.formats.schedulers.history import (
+from mawl.importers.formats.scheduler_history import (
+    DEPENDED,
     NEVER_STARTED,
     STILL_RUNS,
     Entry,
@@ -16,12 +16,14 @@ from mawl.importers.formats.schedulers.history import (
     HistoryEnd,
     HistoryJob,
     OrchestratorJson,
+    SacctJson,
     Times,
     clock_of,
-    read_jobs,
+    read_lsb_acct,
+    read_sacct,
+    read_sasgsub,
     times_of,
 )
-from mawl.importers.formats.schedulers.slurm import SacctJson
 from tests.fakes.schedulers import HEADING, Ran, grid_status, lsb_record, orchestrator, sacct, sacct_json
 
 AT = 1_772_481_600.0
@@ -56,25 +58,25 @@ def lines(content: str) -> Iterable[tuple[int, str]]:
 
 
 def of_lsf(job: Ran, **fields: object) -> Entry:
-    [entry] = lsf.read_jobs(lines(lsb_record(job, **fields)))  # type: ignore[arg-type]
+    [entry] = read_lsb_acct(lines(lsb_record(job, **fields)))  # type: ignore[arg-type]
     return entry
 
 
 def of_slurm(row: str, heading: str = HEADING) -> list[Entry]:
-    return list(slurm.read_jobs(lines(f"{heading}\n{row}\n")))
+    return list(read_sacct(lines(f"{heading}\n{row}\n")))
 
 
 def test_every_format_tells_the_same_of_the_same_job() -> None:
     assert of_lsf(LOAD) == HistoryJob(1, "4711", "load", "", None, QUIET)
-    assert list(slurm.read_jobs(lines(sacct([LOAD])))) == [HistoryJob(2, "4711", "load", "", None, LOCAL)]
+    assert list(read_sacct(lines(sacct([LOAD])))) == [HistoryJob(2, "4711", "load", "", None, LOCAL)]
     told = HistoryJob(None, "4711", "load", "", None, QUIET)
     assert list(msgspec.json.decode(sacct_json([LOAD]), type=SacctJson).entries()) == [told]
     assert list(msgspec.json.decode(orchestrator([LOAD]), type=OrchestratorJson).entries()) == [told]
-    assert list(read_jobs(lines(grid_status([LOAD])))) == [HistoryJob(2, "4711", "load", "", None, LOCAL)]
+    assert list(read_sasgsub(lines(grid_status([LOAD])))) == [HistoryJob(2, "4711", "load", "", None, LOCAL)]
 
 
 def test_a_record_of_an_old_lsf_has_its_times() -> None:
-    [job] = lsf.read_jobs([(1, OF_LSF_5)])
+    [job] = read_lsb_acct([(1, OF_LSF_5)])
     assert isinstance(job, HistoryJob)
     assert job.times == Times(1089290023, 1089290023, 1089406862, 1089407406, True)
     assert (job.number, job.name, job.command) == ("699195", "", "/prog/step3c/startEachset.pl 362 7 8")
@@ -87,7 +89,7 @@ def test_a_record_of_an_old_lsf_has_its_times() -> None:
 def test_a_record_of_lsf_10_tells_other_waits_and_the_time_of_its_requeue(
     ineligible: int, requeued: int, waited: float
 ) -> None:
-    [job] = lsf.read_jobs([(1, OF_LSF_10.format(ineligible, requeued))])
+    [job] = read_lsb_acct([(1, OF_LSF_10.format(ineligible, requeued))])
     assert isinstance(job, HistoryJob)
     assert job.times.started - job.times.eligible == waited
 
@@ -123,7 +125,7 @@ def test_a_job_of_lsf_could_run_at_its_earliest_start_or_when_it_was_requeued() 
 def test_a_job_that_depended_on_others_has_a_queue_time_only_where_the_record_tells_that_wait() -> None:
     unknown = of_lsf(LOAD, depends="done(12)")
     assert isinstance(unknown, HistoryJob)
-    assert unknown.why_unknown == lsf.DEPENDED
+    assert unknown.why_unknown == DEPENDED
     known = of_lsf(LOAD, depends="done(12)", ineligible=240)
     assert isinstance(known, HistoryJob)
     assert (known.why_unknown, known.times.eligible) == (None, AT + 240)
@@ -150,9 +152,9 @@ def test_a_job_of_lsf_that_a_signal_ended_says_so(state: int, exit_status: int, 
 
 def test_an_lsf_record_that_ends_before_the_exit_status_has_none() -> None:
     record, exited = OF_LSF_5.replace(" 64 3.3", " 32 3.3"), '"" "default" 9 1'
-    [job] = lsf.read_jobs([(1, record.replace('"" "default" 0 1', exited))])
+    [job] = read_lsb_acct([(1, record.replace('"" "default" 0 1', exited))])
     assert isinstance(job, HistoryJob) and job.stopped == "signal 9"
-    [job] = lsf.read_jobs([(1, record.partition('"" "default" 0')[0])])
+    [job] = read_lsb_acct([(1, record.partition('"" "default" 0')[0])])
     assert isinstance(job, HistoryJob) and job.stopped is None
 
 
@@ -209,14 +211,14 @@ def test_jobs_without_a_start_or_an_end_are_counted() -> None:
     pending = b'{"jobs": [{"id": 1, "processingInfo": {"submitTime": "2026-03-02T20:00:00Z"}}]}'
     assert list(msgspec.json.decode(pending, type=OrchestratorJson).entries()) == [HistoryEnd(NEVER_STARTED)]
     waits = "  Job 1 (load) is Submitted:  Submitted: 06Jan2011:10:28:57"
-    assert list(read_jobs([(1, waits)])) == [HistoryEnd(NEVER_STARTED)]
+    assert list(read_sasgsub([(1, waits)])) == [HistoryEnd(NEVER_STARTED)]
 
 
 def test_elements_of_arrays_have_the_number_of_their_task() -> None:
     element = LOAD._replace(task=3)
     for entry in (
         of_lsf(element),
-        next(slurm.read_jobs(lines(sacct([element])))),
+        next(read_sacct(lines(sacct([element])))),
         next(msgspec.json.decode(sacct_json([element]), type=SacctJson).entries()),
     ):
         assert isinstance(entry, HistoryJob)
@@ -225,7 +227,7 @@ def test_elements_of_arrays_have_the_number_of_their_task() -> None:
 
 def test_sacct_tells_when_a_job_became_eligible() -> None:
     for entry in (
-        next(slurm.read_jobs(lines(sacct([LOAD._replace(eligible=AT + 240)])))),
+        next(read_sacct(lines(sacct([LOAD._replace(eligible=AT + 240)])))),
         next(msgspec.json.decode(sacct_json([LOAD._replace(eligible=AT + 240)]), type=SacctJson).entries()),
     ):
         assert isinstance(entry, HistoryJob)
@@ -241,7 +243,7 @@ def test_a_job_is_doubted_if_the_time_at_which_it_could_run_is_none() -> None:
     damaged = LOAD._replace(eligible=5.0)
     for entry in (
         of_lsf(damaged),
-        next(slurm.read_jobs(lines(sacct([damaged])))),
+        next(read_sacct(lines(sacct([damaged])))),
         next(msgspec.json.decode(sacct_json([damaged]), type=SacctJson).entries()),
     ):
         assert isinstance(entry, HistoryDoubt)
@@ -262,7 +264,7 @@ def test_the_heading_names_the_columns_of_sacct_in_any_order() -> None:
 
 def test_files_of_sacct_that_were_put_together_are_read() -> None:
     content = sacct([LOAD]) + sacct([LOAD._replace(number=4712)])
-    assert [entry.number for entry in slurm.read_jobs(lines(content)) if isinstance(entry, HistoryJob)] == [
+    assert [entry.number for entry in read_sacct(lines(content)) if isinstance(entry, HistoryJob)] == [
         "4711",
         "4712",
     ]
@@ -331,15 +333,15 @@ def test_what_is_no_time_gives_none(value: object) -> None:
     ],
 )
 def test_a_damaged_record_of_lsf_is_doubted_and_others_are_not_of_jobs(damaged: str) -> None:
-    [entry] = lsf.read_jobs([(1, damaged)])
+    [entry] = read_lsb_acct([(1, damaged)])
     assert isinstance(entry, HistoryDoubt)
-    assert list(lsf.read_jobs([(1, '"EVENT_ADRSV_FINISH" "10.1" 1'), (2, ""), (3, "# 12")])) == []
+    assert list(read_lsb_acct([(1, '"EVENT_ADRSV_FINISH" "10.1" 1'), (2, ""), (3, "# 12")])) == []
 
 
 def test_a_record_that_ends_early_still_has_what_comes_first() -> None:
     """Version 9.1 ends before the time in which a job could not run."""
     whole = lsb_record(LOAD._replace(task=2), ineligible=100)
-    entry = next(lsf.read_jobs([(1, whole[: whole.index('"select[')])]))
+    entry = next(read_lsb_acct([(1, whole[: whole.index('"select[')])]))
     assert isinstance(entry, HistoryJob)
     assert (entry.task, entry.times.eligible) == ("2", AT)
 

@@ -146,7 +146,7 @@ def joined(held: ArrayStatistics | None, more: ArrayStatistics) -> ArrayStatisti
     return msgspec.structs.replace(more, files=[*held.files, *more.files], volumes=[*kept, *more.volumes])
 
 
-PRESETS = Path(__file__).parent / "presets"
+PRESETS = Path(__file__).with_name("array_presets")
 
 
 def presets() -> list[str]:

@@ -30,7 +30,7 @@ USAGE_COUNTS = (
 )
 NOTE_COUNTS = ("step_count", "switch_count", "rows_read", "rows_written", "variables_written")
 WHOLES = ("line", "procedure", "ended_at", *NOTE_COUNTS, *USAGE_COUNTS)
-"""The columns of whole numbers, in the order of the enum in ``scan.c``; ``ended_at`` is in seconds."""
+"""The columns of whole numbers, in the order of the enum in ``saslog_scan.c``; ``ended_at`` is in seconds."""
 TIMES = ("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds", "unsplit_cpu_seconds")
 
 
@@ -105,7 +105,7 @@ FOREIGN, UNFINISHED, FULL, DONE = range(4)
 room left.  DONE: no line that matters is left."""
 
 
-_SOURCE = Path(__file__).parent / "scan.c"
+_SOURCE = Path(__file__).with_suffix(".c")
 _FLAGS = ("-O3", "-std=gnu11", "-fPIC", "-shared", "-ffp-contract=off")
 CAPACITY = 16_384
 """The most notes of a batch; the sizes below are of the texts of so many notes."""
@@ -121,7 +121,7 @@ NOTE: PROCEDURE SORT used (Total process time):
 
 
 class _Batch(ctypes.Structure):
-    """``struct batch`` of ``scan.c``."""
+    """``struct batch`` of ``saslog_scan.c``."""
 
     _fields_ = [
         *((name, ctypes.c_int64) for name in ("capacity", "count", "line", "reason")),
@@ -172,7 +172,7 @@ class Scanner:
         """Read on from ``at``, the beginning of line ``line``; ``content[:length]`` ends with a line's end.
 
         Returns the place where it stopped, the number of the line there, and the reason
-        (``importers.formats.saslog_scan.scanner``).
+        (``importers.formats.saslog_scan``).
         """
         self._batch.line = line
         stopped = self._scan(content, length, at, self._pointer)

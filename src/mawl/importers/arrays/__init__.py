@@ -1,1 +1,0 @@
-"""Statistics of storage arrays, joined to a run on its clock."""

@@ -1,1 +1,0 @@
-"""Histories of batch schedulers: when each job was submitted, started and ended."""
