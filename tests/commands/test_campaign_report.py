@@ -30,7 +30,7 @@ def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
     for slot in record.slots:
         if slot.arm in swappiness:
             place = folder / str(slot.folder)
-            found, _ = read_facts(place)
+            found = read_facts(place)
             memory = Inventory(families={"memory": {"machine": {"swappiness": swappiness[slot.arm]}}})
             inventories = {found.nodes[0].name: memory}
             write_facts(place, msgspec.structs.replace(found, inventories=inventories))

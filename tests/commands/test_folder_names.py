@@ -123,7 +123,7 @@ def test_logs_with_names_that_are_no_text_are_imported(
     words = ["import", str(logs), "--output", str(tmp_path / "run")]
     monkeypatch.setattr("sys.argv", ["mawl", *words])
     said(capsys, *words)
-    kept, _ = read_facts(tmp_path / "run")
+    kept = read_facts(tmp_path / "run")
     assert kept.command[2].endswith("logs \\xff") and kept.sources[0].file == "night .log"
     for form in ("text", "json"):
         check(said(capsys, "report", "--format", form, str(tmp_path / "run")), form)

@@ -55,5 +55,5 @@ class FakeRuns:
 
 def set_outcome(folder: Path, outcome: str) -> None:
     """Change the outcome of a stored run."""
-    found, _ = read_facts(folder)
+    found = read_facts(folder)
     write_facts(folder, msgspec.structs.replace(found, outcome=outcome))

@@ -117,7 +117,7 @@ def _write_collection(folder: Path) -> None:
 def _write_cluster(folder: Path) -> None:
     """A run on two nodes beside a watched storage server, with the nodes' own folders."""
     write_synthetic_run(folder, jobs=12, nodes=2, seconds=30)
-    facts, _ = read_facts(folder)
+    facts = read_facts(folder)
     nodes = [node.name for node in facts.nodes]
     for name in nodes:
         write_synthetic_run(folder / NODES / name, jobs=6, nodes=1, seconds=30)

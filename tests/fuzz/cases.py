@@ -16,7 +16,7 @@ from mawl.commands.server.renderers import standard_renderers
 from mawl.reports.csv import TABLES
 from tests.fuzz.bases import CAMPAIGNS, KINDS, RUNS
 from tests.fuzz.judging import Judgement, judged
-from tests.fuzz.mutators import copy_of, mutate, to_format_1
+from tests.fuzz.mutators import copy_of, mutate
 
 REPORTS = (
     [],
@@ -34,9 +34,6 @@ QUESTIONS: tuple[list[str], ...] = (
     ["--anyway", "--sessions=3"],
     ["--anyway", "--nodes=2"],
 )
-
-OLDER_RATIO = 0.1
-"""Of the run folders, those of an older format."""
 
 
 class Case(msgspec.Struct, frozen=True):
@@ -64,8 +61,7 @@ def make_case(number: int, seed: int, bases: Path, place: Path) -> Case:
     shutil.rmtree(runs, ignore_errors=True)
     runs.mkdir(parents=True)
     folder = copy_of(bases / kind, runs / ("x" if kind != "settings" else "settings"))
-    older = kind in RUNS and random.random() < OLDER_RATIO and to_format_1(folder, random)
-    changes = ["format 1"] * older + [mutate(folder, random) for _ in range(random.choice((1, 1, 2)))]
+    changes = [mutate(folder, random) for _ in range(random.choice((1, 1, 2)))]
     return Case(number, kind, _words(kind, random, folder, runs, bases), changes)
 
 

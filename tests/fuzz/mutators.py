@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import json
 import os
-import re
 import shutil
 import socket
 from collections.abc import Callable, Iterable
@@ -241,29 +240,6 @@ def _rows(path: Path, random: Random) -> None:
 
 def _write(path: Path, table: pa.Table) -> None:
     parquet.write_table(table, path, compression="zstd")
-
-
-OLDER = {"own_read_bytes": "device_read_bytes", "charged_written_bytes": "device_written_bytes"}
-"""Names of format 2 and what format 1 called them."""
-
-
-def to_format_1(folder: Path, random: Random) -> bool:
-    """The folder of a run as one of format 1, some of its files with the names of format 2."""
-    facts = folder / "run.json"
-    facts.write_text(re.sub(r'("format_version":\s*)"[\d.]+"', r'\1"1.4"', facts.read_text()))
-    for path in sorted([*folder.glob("*.parquet"), *folder.glob("journal/*.jsonl")]):
-        if random.random() < 0.3:
-            continue
-        if path.suffix == ".jsonl":
-            path.write_text(_older(path.read_text()))
-            continue
-        table = parquet.read_table(path)
-        _write(path, table.rename_columns([_older(name) for name in table.schema.names]))
-    return True
-
-
-def _older(text: str) -> str:
-    return re.sub("|".join(OLDER), lambda found: OLDER[found[0]], text)
 
 
 def copy_of(base: Path, to: Path) -> Path:

@@ -191,7 +191,7 @@ def _holds_secrets(found: Mapping[str, Sequence[str]]) -> UsageError:
 def _runs_of(request: PackRequest) -> dict[str, Path]:
     if not request.campaign:
         folder = request.folder
-        name = folder.name if is_name(folder.name) else read_facts(folder)[0].run_id
+        name = folder.name if is_name(folder.name) else read_facts(folder).run_id
         return {name: folder}
     record = read_campaign(request.folder)
     if record.outcome == "running":

@@ -144,7 +144,7 @@ class Series:
             position=slot.position,
             settings=settings.read(arm, folder.name) if settings is not None else [],
         )
-        facts, _ = read_facts(folder)
+        facts = read_facts(folder)
         if facts.campaign != part:
             write_facts(folder, msgspec.structs.replace(facts, campaign=part))
 
@@ -160,7 +160,7 @@ class Series:
         done = [slot for slot in self.record.slots if slot.state == "finished"]
         counts = Counter(slot.arm for slot in done if slot.outcome == "completed")
         for slot in done:
-            facts, _ = read_facts(self.path(slot))
+            facts = read_facts(self.path(slot))
             repeats = counts[slot.arm] if slot.outcome == "completed" else 1
             if facts.repeats != repeats:
                 write_facts(self.path(slot), msgspec.structs.replace(facts, repeats=repeats))

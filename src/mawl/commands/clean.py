@@ -285,7 +285,7 @@ def known_runs(runs: Path) -> dict[Path, RunFacts]:
     places = (f"*/{FACTS}", f"*/*/{FACTS}", f"*/runs/*/{FACTS}")
     for file in sorted({file for place in places for file in runs.glob(place)}):
         try:
-            facts, _ = read_facts(file.parent)
+            facts = read_facts(file.parent)
         except MawlError:
             continue
         if facts.kind == "measured":

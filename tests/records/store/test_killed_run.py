@@ -168,7 +168,7 @@ def test_lines_cut_at_any_byte_keep_every_whole_record(killed: Path, name: str) 
     path = killed / "journal" / f"{name}.jsonl"
     ends = [index for index, byte in enumerate(path.read_bytes()) if byte == ord("\n")]
     for length, content in _truncations(path):
-        journal = read_journal(killed, [])
+        journal = read_journal(killed)
         records = getattr(journal, name)
         assert len(records) == sum(end <= length for end in ends)
         torn = bool(content) and not content.endswith(b"\n") and length not in ends
@@ -180,7 +180,7 @@ def test_samples_cut_at_any_byte_keep_every_whole_batch(killed: Path) -> None:
     kept = set()
     for _ in _truncations(path):
         remarks = Remarks()
-        rows = sum(table.num_rows for table in read_samples(path, [], remarks))
+        rows = sum(table.num_rows for table in read_samples(path, remarks))
         assert rows in (0, 2, 4, 6)
         kept.add(rows)
     assert kept == {0, 2, 4, 6}

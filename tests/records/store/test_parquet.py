@@ -95,7 +95,7 @@ def steps(group: int) -> list[StepRecord]:
 def test_many_groups_of_rows_are_the_table_and_share_what_has_no_value(tmp_path: Path) -> None:
     parts = [whole_steps(plain_steps(steps(group))) for group in range(GROUPS)]
     write_parquet(tmp_path / "steps.parquet", iter(parts), "steps")
-    table = read_parquet(tmp_path, "steps", [])
+    table = read_parquet(tmp_path, "steps")
     whole = pa.concat_tables(parts)
     assert parquet.read_metadata(tmp_path / "steps.parquet").num_row_groups == GROUPS
     assert table.num_rows == GROUPS * ROWS
@@ -115,7 +115,7 @@ def test_many_groups_of_rows_are_the_table_and_share_what_has_no_value(tmp_path:
 
 def test_a_table_without_steps_reads(tmp_path: Path) -> None:
     write_parquet(tmp_path / "steps.parquet", iter([]), "steps")
-    assert read_parquet(tmp_path, "steps", []).num_rows == 0
+    assert read_parquet(tmp_path, "steps").num_rows == 0
 
 
 def samples(start: int, count: int) -> pa.Table:
@@ -133,17 +133,17 @@ def test_parts_are_the_table_in_order_and_no_larger_than_asked(
 ) -> None:
     monkeypatch.setattr("mawl.records.store.parquet._PART_ROWS", 30)
     write_parquet(tmp_path / "samples.parquet", iter([samples(0, 70), samples(70, 20)]), "samples")
-    parts = list(parquet_parts(tmp_path, "samples", []))
+    parts = list(parquet_parts(tmp_path, "samples"))
     assert [len(part) for part in parts] == [30, 30, 10, 20]
-    assert pa.concat_tables(parts) == read_parquet(tmp_path, "samples", [])
+    assert pa.concat_tables(parts) == read_parquet(tmp_path, "samples")
 
 
 def test_a_table_without_rows_has_parts_of_its_columns_or_is_refused(tmp_path: Path) -> None:
     write_parquet(tmp_path / "samples.parquet", iter([]), "samples")
-    assert [len(part) for part in parquet_parts(tmp_path, "samples", [])] == [0]
+    assert [len(part) for part in parquet_parts(tmp_path, "samples")] == [0]
     parquet.write_table(pa.table({"node": pa.array([], pa.string())}), tmp_path / "samples.parquet")
     with pytest.raises(UnreadableRunError, match="is missing or there twice"):
-        list(parquet_parts(tmp_path, "samples", []))
+        list(parquet_parts(tmp_path, "samples"))
 
 
 def test_the_damaged_part_is_the_one_that_is_refused(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_the_damaged_part_is_the_one_that_is_refused(tmp_path: Path) -> None:
     start = column.dictionary_page_offset or column.data_page_offset
     content[start : start + column.total_compressed_size] = bytes(column.total_compressed_size)
     path.write_bytes(content)
-    parts = parquet_parts(tmp_path, "samples", [])
+    parts = parquet_parts(tmp_path, "samples")
     assert len(next(parts)) == 500
     with pytest.raises(UnreadableRunError, match=r"samples\.parquet.*is not a table of a run"):
         next(parts)
@@ -168,7 +168,7 @@ def test_texts_of_all_parts_count_together(tmp_path: Path, monkeypatch: pytest.M
     )
     long = [SampleRecord(node="n", sampled_at=float(row), series="s" * 60, value=0.0) for row in range(800)]
     write_parquet(tmp_path / "samples.parquet", iter([to_table("samples", long)]), "samples")
-    parts = parquet_parts(tmp_path, "samples", [])
+    parts = parquet_parts(tmp_path, "samples")
     assert len(next(parts)) == 100
     with pytest.raises(UnreadableRunError, match="its texts need"):
         list(parts)

@@ -7,19 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-import msgspec
 import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
 import mawl
 from mawl.base.errors import UnreadableRunError, UsageError
-from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.files import FORMAT_VERSION, MOST_ROWS, major
-from mawl.records.store.upgrades import UPGRADES, Plain, Upgrade
 from tests.fakes.stored_run import facts, jobs, write_run
-from tests.fakes.views import plain
 
 
 @pytest.fixture
@@ -77,12 +73,6 @@ def test_a_newer_minor_version_s_fields_are_ignored(finished: Path) -> None:
     assert "mood" not in run.jobs.schema.names
 
 
-def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
-    change(finished, f'"{FORMAT_VERSION}"', '"3.0"')
-    with pytest.raises(UnreadableRunError, match=r"written in format 3.0.*upgrade this one"):
-        open_run(finished)
-
-
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -101,6 +91,8 @@ def test_a_newer_major_version_is_refused_with_the_cure(finished: Path) -> None:
         ),
         ('"run_id"', '"id"', r"run\.json: .*missing required field `run_id`"),
         (f'"{FORMAT_VERSION}"', '"one"', "has no format version.*found 'one'"),
+        (f'"{FORMAT_VERSION}"', '"3.0"', r"written in format 3.0.*upgrade this one"),
+        (f'"{FORMAT_VERSION}"', '"2.0"', r"format 2.0, which this mawl can no longer read"),
         ('"format_version"', '"version"', "has no format version.*found 'None'"),
         (r"^\{", "[", "is not JSON"),
     ],
@@ -254,107 +246,3 @@ def test_versions_have_two_numbers() -> None:
     for wrong in ("1", "1.", "a.b", "", "1.2.3", "-1.0"):
         with pytest.raises(ValueError, match=f"^{re.escape(wrong)}$"):
             major(wrong)
-
-
-def old_facts(plain: Plain) -> Plain:
-    """What version 0 would have called the title."""
-    workload = dict(plain["workload"])
-    workload["title"] = workload.pop("label")
-    return {**plain, "workload": workload}
-
-
-def old_line(table: str, line: Plain) -> Plain:
-    """What version 0 would have called a job."""
-    return {**line, "job": line["task"]} if table == "jobs" else line
-
-
-def old_table(name: str, table: pa.Table) -> pa.Table:
-    """The same in a table, and samples in other units."""
-    if name == "samples":
-        return table.set_column(3, "value", pa.array([1.0] * table.num_rows))
-    return table.rename_columns({"task": "job"}) if name == "jobs" else table
-
-
-OLD = Upgrade(facts=old_facts, line=old_line, table=old_table)
-
-
-def test_an_older_version_is_read_through_its_steps(finished: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    change(finished, f'"{FORMAT_VERSION}"', '"0.3"')
-    change(finished, '"title"', '"label"')
-    path = finished / "jobs.parquet"
-    parquet.write_table(parquet.read_table(path).rename_columns({"job": "task"}), path)
-    with pytest.raises(UnreadableRunError, match=r"format 0.3, which this mawl can no longer read"):
-        open_run(finished)
-    monkeypatch.setitem(UPGRADES, 0, OLD)
-    run = open_run(finished)
-    assert run.facts.workload.title == "a tiny one"
-    assert run.job_records() == jobs()
-    assert set(run.samples.column("value").to_pylist()) == {1.0}
-
-
-def test_an_older_killed_run_is_upgraded_when_compacted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "run"
-    write_run(folder).close()
-    lines = (folder / "journal" / "jobs.jsonl").read_bytes()
-    (folder / "journal" / "jobs.jsonl").write_bytes(lines.replace(b'"job":', b'"task":'))
-    change(folder, f'"{FORMAT_VERSION}"', '"0.3"')
-    change(folder, '"title"', '"label"')
-    monkeypatch.setitem(UPGRADES, 0, OLD)
-    assert open_run(folder).job_records() == jobs()
-    assert msgspec.json.decode((folder / "run.json").read_bytes())["format_version"] == FORMAT_VERSION
-    monkeypatch.undo()
-    assert set(open_run(folder).samples.column("value").to_pylist()) == {1.0}
-
-
-FIRST = {"own_read_bytes": "device_read_bytes", "charged_written_bytes": "device_written_bytes"}
-"""Names of format 2 and what format 1 called them."""
-
-
-def as_format_1(folder: Path) -> None:
-    """The folder as the format before the four kinds of bytes had it."""
-    plain = msgspec.json.decode((folder / "run.json").read_bytes())
-    plain["format_version"] = "1.4"
-    del plain["dirty"]
-    (folder / "run.json").write_bytes(msgspec.json.encode(plain))
-    for name in ("jobs", "steps"):
-        path = folder / f"{name}.parquet"
-        table = parquet.read_table(path)
-        columns = [re.sub("|".join(FIRST), lambda match: FIRST[match[0]], one) for one in table.schema.names]
-        parquet.write_table(table.rename_columns(columns), path)
-
-
-def test_a_folder_of_format_1_says_which_figures_it_cannot_tell(finished: Path) -> None:
-    before = plain(StoredView(open_run(finished)).summary)
-    reason = "the run holds no samples of the devices of the roles"
-    assert before["missing"]["io.own.written_bytes"] == reason
-    as_format_1(finished)
-    run = open_run(finished)
-    assert run.job_records() == jobs(), "what was charged is read under its new name"
-    found = plain(StoredView(run).summary)
-    assert found["io"]["own"]["written_bytes"] is None and found["io"]["foreign"] is None
-    for path in ("io.own.written_bytes", "io.foreign", "io.reach.write_ratio", "io.dirtied.at_gate_bytes"):
-        assert found["missing"][path].startswith("format 1.4 does not record"), path
-    assert found["io"]["own"]["read_bytes"] == before["io"]["own"]["read_bytes"]
-    assert any("format 1.4, which does not contain" in remark for remark in found["remarks"])
-
-
-def test_series_and_lines_of_format_1_have_their_new_names() -> None:
-    table = pa.table({"node": ["n"] * 2, "series": ["device_written_bytes", "device.sda.read_bytes"]})
-    step = UPGRADES[1]
-    assert step.table("samples", table)["series"].to_pylist() == [
-        "charged_written_bytes",
-        "device.sda.read_bytes",
-    ]
-    line = {
-        "job": "a",
-        "usage": {"device_read_bytes": 5, "read_calls": 1},
-        "total": {"device_written_bytes": 7},
-    }
-    assert step.line("jobs", line) == {
-        "job": "a",
-        "usage": {"own_read_bytes": 5, "read_calls": 1},
-        "total": {"charged_written_bytes": 7},
-    }
-    assert step.facts({"kind": "imported", "missing": {}}) == {"kind": "imported", "missing": {}}

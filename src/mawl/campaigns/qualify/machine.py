@@ -326,7 +326,7 @@ def target_words(found: Probe) -> str:
 
 
 def _read_run(folder: Path, repeats: int) -> RunSeen:
-    facts, _ = read_facts(folder)
+    facts = read_facts(folder)
     if facts.repeats != repeats:
         write_facts(folder, msgspec.structs.replace(facts, repeats=repeats))
     stored = open_run(folder)

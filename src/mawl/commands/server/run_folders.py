@@ -113,7 +113,7 @@ class Folders:
             identity = (found.st_ino, found.st_size, found.st_mtime_ns)
             known = self._known.get(name)
             if known is None or known[0] != identity:
-                known = (identity, _entry_of(folder, read_facts(folder)[0]))
+                known = (identity, _entry_of(folder, read_facts(folder)))
                 self._known[name] = known
             entry = known[1]
         except (MawlError, OSError) as error:

@@ -240,7 +240,7 @@ class Experiment:
         self._say(f"running {arm.name}: {arm.title or arm.name}")
         roles = role_places(self.bed, arm) if self._clients is None else self._clients.roles()
         self._run(arm, msgspec.structs.replace(self._spec(arm), output=str(folder), **roles))
-        facts, _ = read_facts(folder)
+        facts = read_facts(folder)
         busy = self._busy_of(folder)
         made = ArmRun(
             arm=arm.name,
@@ -405,7 +405,7 @@ def _after_runs(directory: Path, state: BedState) -> list[str]:
     done = [f"{killed} processes"] if killed else []
     for folder in (Path(name) for name in state.run_folders):
         try:
-            run_id = read_facts(folder)[0].run_id
+            run_id = read_facts(folder).run_id
         except MawlError:
             continue  # it died before it had an id, so nothing is named by one
         for group in _groups(run_id, just_killed=bool(killed)):

@@ -1,4 +1,4 @@
-"""The run folder: schema, journal, compaction, upgrades (docs/design/run-folder.md)."""
+"""The run folder: schema, journal, compaction (docs/design/run-folder.md)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,6 @@ from mawl.records.store.facts import write_facts
 from mawl.records.store.files import COMPACTED, FACTS, JOURNAL, SAMPLES_STREAM, sync_directory
 from mawl.records.store.journal import Remarks, read_lines, read_samples
 from mawl.records.store.parquet import write_parquet
-from mawl.records.store.upgrades import Upgrade
 
 ROWS_PER_GROUP = 2**20
 
@@ -44,14 +43,14 @@ class Journal(msgspec.Struct, kw_only=True):
         return max(times, default=None)
 
 
-def read_journal(folder: Path, steps: Sequence[Upgrade]) -> Journal:
+def read_journal(folder: Path) -> Journal:
     """Read the line files; FileNotFoundError when another reader has just compacted the run."""
     remarks = Remarks()
     journal = folder / JOURNAL
 
     def lines(name: str, kind: type) -> list:  # type: ignore[type-arg]
         try:
-            return read_lines(journal / f"{name}.jsonl", name, kind, steps, remarks)
+            return read_lines(journal / f"{name}.jsonl", name, kind, remarks)
         except FileNotFoundError:
             if not journal.is_dir():
                 raise
@@ -119,16 +118,16 @@ def _without_record(planned: PlannedJob, started_at: float | None, steps: int) -
     )
 
 
-def compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts:
+def compact(folder: Path, facts: RunFacts) -> RunFacts:
     """Write the tables from the journal, then the facts, then remove the journal.
 
     Returns the facts as written.  Raises OSError where the folder cannot be written, and
     FileNotFoundError when another reader has just done the same.
     """
-    journal = read_journal(folder, steps)
+    journal = read_journal(folder)
     for name, table in line_tables(journal, with_unrecorded_jobs(facts, journal)).items():
         write_parquet(folder / f"{name}.parquet", iter([table]), name)
-    samples = sample_tables(folder, steps, journal.remarks)
+    samples = sample_tables(folder, journal.remarks)
     write_parquet(folder / "samples.parquet", _grouped(samples), "samples")
     facts = final_facts(facts, journal)
     write_facts(folder, facts)
@@ -164,11 +163,11 @@ def _fits(name: str, record: msgspec.Struct) -> bool:
     return True
 
 
-def sample_tables(folder: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iterator[pa.Table]:
+def sample_tables(folder: Path, remarks: Remarks) -> Iterator[pa.Table]:
     """The journal's samples, a second each; FileNotFoundError when the whole journal is gone."""
     stream = folder / JOURNAL / SAMPLES_STREAM
     try:
-        yield from read_samples(stream, steps, remarks)
+        yield from read_samples(stream, remarks)
     except FileNotFoundError:
         if not stream.parent.is_dir():
             raise

@@ -8,9 +8,17 @@ import msgspec
 
 from mawl.base.errors import UnreadableRunError
 from mawl.records.model.run import RunFacts
-from mawl.records.store.files import FACTS, FORMAT_VERSION, QUALIFICATION, read_bounded, replace_file
+from mawl.records.store.files import (
+    FACTS,
+    FORMAT_VERSION,
+    OLDEST,
+    QUALIFICATION,
+    major,
+    read_bounded,
+    replace_file,
+    version_numbers,
+)
 from mawl.records.store.plain_data import decoded, from_plain, to_plain
-from mawl.records.store.upgrades import Upgrade, steps_from, with_queue_depth
 
 
 def write_facts(folder: Path, facts: RunFacts) -> None:
@@ -19,11 +27,8 @@ def write_facts(folder: Path, facts: RunFacts) -> None:
     replace_file(folder / FACTS, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
 
 
-def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
-    """The facts in the current format, and the steps by which the rest of the folder is upgraded.
-
-    Raises ``UnreadableRunError`` naming the file, and the key that is wrong.
-    """
+def read_facts(folder: Path) -> RunFacts:
+    """The facts of a run.  Raises ``UnreadableRunError`` naming the file, and the key that is wrong."""
     path = folder / FACTS
     try:
         path.lstat()
@@ -45,7 +50,7 @@ def read_facts(folder: Path) -> tuple[RunFacts, list[Upgrade]]:
     return _decode(path, read_bounded(path, cure, inside=folder))
 
 
-def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
+def _decode(path: Path, content: bytes) -> RunFacts:
     try:
         plain = decoded(content)
     except ValueError as error:
@@ -56,15 +61,39 @@ def _decode(path: Path, content: bytes) -> tuple[RunFacts, list[Upgrade]]:
             cure="copy the run again from where it was made; without this file it cannot be read",
         ) from None
     version = plain.get("format_version") if isinstance(plain, dict) else None
-    steps = steps_from(version, str(path))
+    _check_version(version, str(path))
     try:
-        for step in steps:
-            plain = step.facts(plain)
-        facts = from_plain(with_queue_depth(plain), RunFacts)
+        return from_plain(plain, RunFacts)
     except ValueError as error:
         what, _, key = str(error).partition(" - at `$")
         where = f"{path}: {key.strip('`.')}" if key else str(path)
         raise UnreadableRunError(
             "holds something else than a run's facts", where=where, why=what[:1].lower() + what[1:]
         ) from None
-    return facts, steps
+
+
+def _check_version(version: object, where: str) -> None:
+    """Raises ``UnreadableRunError`` for a newer major version, for an old one, and for what is no version."""
+    try:
+        numbers = version_numbers(version) if isinstance(version, str) else None
+    except ValueError:
+        numbers = None
+    if numbers is None:
+        raise UnreadableRunError(
+            "has no format version",
+            where=where,
+            why=f"expected format_version such as {FORMAT_VERSION!r}, found {str(version)[:40]!r}",
+            cure="name the folder of a run that mawl wrote",
+        )
+    if numbers[0] > major(FORMAT_VERSION):
+        raise UnreadableRunError(
+            f"was written in format {str(version)[:40]}, and this mawl knows up to {FORMAT_VERSION}",
+            where=where,
+            cure="read it with the mawl that wrote it, or upgrade this one",
+        )
+    if numbers < OLDEST:
+        raise UnreadableRunError(
+            f"was written in format {version}, which this mawl can no longer read",
+            where=where,
+            cure="read it with an older mawl",
+        )

@@ -34,7 +34,7 @@ History of the format
        before), series of the samples alike;
        run.json: dirty, what memory held of writes at the gate and at the end; runs of the times alone,
        with their waits
-  2.1  run.json: spec, what was asked of the run, whole; option queue_depth (1 in older folders);
+  2.1  run.json: spec, what was asked of the run, whole; option queue_depth;
        jobs: private_memory_bytes
   2.2  steps: notes, what a SAS log tells of tables, sorts and indexes;
        arrays.json: statistics of storage arrays; derived.json: the derived jobs of the plan
@@ -50,8 +50,11 @@ History of the format
        machine, network and collected of node_runs, controller_overhead
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:
-it needs a step in ``records.store.upgrades``, and older readers refuse it.
+older readers refuse it, and formats before ``OLDEST``, which no release wrote, are refused here.
 """
+
+OLDEST = (2, 1)
+"""The oldest format that mawl reads, major and minor number."""
 
 FACTS = "run.json"
 QUALIFICATION = "qualify.json"
@@ -89,12 +92,17 @@ LARGEST_NUMBER = 1e30
 """The largest number, of either sign, that a figure may have: sums and products of such stay finite."""
 
 
-def major(version: str) -> int:
-    """The major number of ``MAJOR.MINOR``; ValueError for anything else."""
+def version_numbers(version: str) -> tuple[int, int]:
+    """The two numbers of ``MAJOR.MINOR``; ValueError for anything else."""
     first, _, second = version.partition(".")
     if not (first.isascii() and first.isdigit() and second.isascii() and second.isdigit()):
         raise ValueError(version)
-    return int(first)
+    return int(first), int(second)
+
+
+def major(version: str) -> int:
+    """The first of the two numbers; ValueError as there."""
+    return version_numbers(version)[0]
 
 
 def _draft_of(path: Path) -> Path:

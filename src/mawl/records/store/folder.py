@@ -136,7 +136,7 @@ class RunWriter:
         """The run is over: final facts, tables from the journal, and the journal goes."""
         write_facts(self.path, facts)
         self._facts = None
-        compact(self.path, facts, [])
+        compact(self.path, facts)
         self.close()
 
     def close(self) -> None:

@@ -24,7 +24,6 @@ from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, Ste
 from mawl.records.store.columns import INSTANT, MOST_SERIES, SCHEMAS, BatchForm, conform, message_of
 from mawl.records.store.files import LARGEST_LINE_BYTES, LARGEST_LINES_BYTES, MOST_BAD_LINES, MOST_ROWS
 from mawl.records.store.plain_data import from_plain, line_of
-from mawl.records.store.upgrades import Upgrade
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 MOST_REMARKS = 20
@@ -151,9 +150,7 @@ class LineBudget:
         )
 
 
-def read_lines(
-    path: Path, table: str, kind: type[Record], steps: Sequence[Upgrade], remarks: Remarks
-) -> list[Record]:
+def read_lines(path: Path, table: str, kind: type[Record], remarks: Remarks) -> list[Record]:
     """The records of one journal file; a line that is not one is left out with a remark.
 
     Raises FileNotFoundError where the file is gone (another reader has just compacted the run).
@@ -172,21 +169,13 @@ def read_lines(
             if not line.strip():
                 continue
             try:
-                records.append(record_of(line, table, kind, steps))
+                records.append(from_plain(json_tree(line), kind))
             except (ValueError, OverflowError) as error:
                 budget.bad += 1
                 torn = not line.endswith(b"\n")
                 what = "torn when the run was stopped" if torn else f"not a record ({str(error)[:120]})"
                 remarks.add(f"{path}, line {number}: {what}, left out")
     return records
-
-
-def record_of(line: bytes, table: str, kind: type[Record], steps: Sequence[Upgrade]) -> Record:
-    """The record of one line; ValueError or OverflowError if it is not a record."""
-    plain = json_tree(line)
-    for step in steps:
-        plain = step.line(table, plain)
-    return from_plain(plain, kind)
 
 
 def _lines(file: BinaryIO, budget: LineBudget) -> Iterator[tuple[int, bytes | None]]:
@@ -202,7 +191,7 @@ def _lines(file: BinaryIO, budget: LineBudget) -> Iterator[tuple[int, bytes | No
         yield budget.lines, whole
 
 
-def read_samples(path: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iterator[pa.Table]:
+def read_samples(path: Path, remarks: Remarks) -> Iterator[pa.Table]:
     """The samples, a batch at a time, up to where the stream was torn, which is remarked."""
     rows = 0
     with open_regular(path, inside=path.parent.parent) as file:
@@ -211,8 +200,6 @@ def read_samples(path: Path, steps: Sequence[Upgrade], remarks: Remarks) -> Iter
             for batch in stream:
                 batch.validate(full=True)
                 table = pa.Table.from_batches([batch])
-                for step in steps:
-                    table = step.table("samples", table)
                 rows += table.num_rows
                 if rows > MOST_ROWS["samples"]:
                     raise pa.ArrowInvalid("more rows than mawl reads")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -24,7 +24,6 @@ from mawl.base.units import format_memory
 from mawl.records.model.node import periods_of
 from mawl.records.store.columns import SCHEMAS, conform
 from mawl.records.store.files import MOST_ROWS, replacing
-from mawl.records.store.upgrades import Upgrade
 
 Part = TypeVar("Part")
 
@@ -147,20 +146,18 @@ def _check_size(name: str, metadata: Any, budget: Budget) -> None:
         raise ValueError(f"its {metadata.num_rows} rows need {format_memory(read)} of memory; {budget}")
 
 
-def read_parquet(folder: Path, name: str, steps: Sequence[Upgrade]) -> pa.Table:
-    """The table ``name`` of a folder, upgraded and checked; UnreadableRunError with file and column."""
-    (table,) = _read(folder, name, steps, lambda file: iter([_whole(file, name)]))
+def read_parquet(folder: Path, name: str) -> pa.Table:
+    """The table ``name`` of a folder, checked; UnreadableRunError with file and column."""
+    (table,) = _read(folder, name, lambda file: iter([_whole(file, name)]))
     return table
 
 
-def parquet_parts(folder: Path, name: str, steps: Sequence[Upgrade]) -> Iterator[pa.Table]:
+def parquet_parts(folder: Path, name: str) -> Iterator[pa.Table]:
     """The same, some rows at a time; an error comes with the rows that it is in."""
-    return _read(folder, name, steps, _groups)
+    return _read(folder, name, _groups)
 
 
-def _read(
-    folder: Path, name: str, steps: Sequence[Upgrade], parts: Callable[[Any], Iterator[pa.Table]]
-) -> Iterator[pa.Table]:
+def _read(folder: Path, name: str, parts: Callable[[Any], Iterator[pa.Table]]) -> Iterator[pa.Table]:
     from pyarrow import parquet
 
     path = folder / f"{name}.parquet"
@@ -179,8 +176,6 @@ def _read(
                 text_bytes += _text_bytes(part)
                 if text_bytes > budget.memory_bytes:
                     raise ValueError(f"its texts need {format_memory(text_bytes)} of memory; {budget}")
-                for step in steps:
-                    part = step.table(name, part)
                 yield conform(name, part, path)
     except FileNotFoundError:
         raise UnreadableRunError(

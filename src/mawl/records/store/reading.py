@@ -30,7 +30,6 @@ from mawl.records.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
 from mawl.records.store.parquet import OverBudgetError, budget_of, parquet_parts, read_parquet
 from mawl.records.store.rows import Record, in_parts, to_records
 from mawl.records.store.side_files import arrays_of, probe_of
-from mawl.records.store.upgrades import Upgrade
 
 MOST_NAMED = 5
 """Run folders that a refusal names."""
@@ -169,11 +168,11 @@ def open_run(
     """
     folder = locate(run, Path(runs))
     for _ in range(ATTEMPTS):
-        facts, steps = read_facts(folder)
+        facts = read_facts(folder)
         if not (folder / JOURNAL).is_dir():
-            return _from_tables(folder, facts, steps)
+            return _from_tables(folder, facts)
         try:
-            return _from_journal(folder, facts, steps, compacting=compacting)
+            return _from_journal(folder, facts, compacting=compacting)
         except FileNotFoundError:
             continue
     raise UnreadableRunError("keeps changing while it is read", where=str(folder), cure="try again")
@@ -212,30 +211,30 @@ def newest_first(runs: Path) -> list[Path]:
     return [folder for _, folder in sorted(found, reverse=True)]
 
 
-def _from_tables(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> Run:
+def _from_tables(folder: Path, facts: RunFacts) -> Run:
     return Run(
         folder,
         facts,
-        lambda name: read_parquet(folder, name, steps),
-        sample_parts=lambda: parquet_parts(folder, "samples", steps),
+        lambda name: read_parquet(folder, name),
+        sample_parts=lambda: parquet_parts(folder, "samples"),
     )
 
 
-def _from_journal(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, compacting: bool) -> Run:
+def _from_journal(folder: Path, facts: RunFacts, *, compacting: bool) -> Run:
     """Compact the journal of a dead runner where that is ours to do; else read it as it is."""
     if not runner_lives(folder):
-        compacted = _try_compact(folder, facts, steps) if compacting else None
+        compacted = _try_compact(folder, facts) if compacting else None
         if compacted is not None:
-            return _from_tables(folder, compacted, [])
-        return _journal_in_memory(folder, facts, steps, alive=False)
-    return _journal_in_memory(folder, facts, steps, alive=True)
+            return _from_tables(folder, compacted)
+        return _journal_in_memory(folder, facts, alive=False)
+    return _journal_in_memory(folder, facts, alive=True)
 
 
-def _journal_in_memory(folder: Path, facts: RunFacts, steps: Sequence[Upgrade], *, alive: bool) -> Run:
-    journal = read_journal(folder, steps)
+def _journal_in_memory(folder: Path, facts: RunFacts, *, alive: bool) -> Run:
+    journal = read_journal(folder)
     tables = line_tables(journal, journal.jobs if alive else with_unrecorded_jobs(facts, journal))
     tables["samples"] = pa.concat_tables(
-        [SCHEMAS["samples"].empty_table(), *sample_tables(folder, steps, journal.remarks)]
+        [SCHEMAS["samples"].empty_table(), *sample_tables(folder, journal.remarks)]
     )
     return Run(folder, facts if alive else final_facts(facts, journal), tables.__getitem__)
 
@@ -257,14 +256,14 @@ def is_under_way(folder: Path) -> bool:
         os.close(at)
 
 
-def _try_compact(folder: Path, facts: RunFacts, steps: Sequence[Upgrade]) -> RunFacts | None:
+def _try_compact(folder: Path, facts: RunFacts) -> RunFacts | None:
     """The facts after compaction; None where the folder is not ours, not writable, or taken."""
     if folder.stat().st_uid != os.geteuid():
         return None
     lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         # A writer that began meanwhile has let go of the folder, and holds the journal.
-        return compact(folder, facts, steps) if try_lock(lock) and not runner_lives(folder) else None
+        return compact(folder, facts) if try_lock(lock) and not runner_lives(folder) else None
     except FileNotFoundError:
         raise
     except OSError:

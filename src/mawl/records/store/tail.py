@@ -16,15 +16,16 @@ from pyarrow import ipc
 
 from mawl.base.errors import UnreadableRunError
 from mawl.base.foreign import descriptor_of
+from mawl.base.foreign_text import json_tree
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.columns import SCHEMAS, conform
 from mawl.records.store.compaction import Journal, line_tables
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
-from mawl.records.store.journal import LineBudget, Record, Remarks, record_of
+from mawl.records.store.journal import LineBudget, Record, Remarks
+from mawl.records.store.plain_data import from_plain
 from mawl.records.store.reading import Run
-from mawl.records.store.upgrades import Upgrade
 
 LARGEST_BATCH_BYTES = 16 * 2**20
 """A batch holds one second; what does not end within this many bytes is no batch."""
@@ -85,14 +86,14 @@ class Tail:
     def __init__(self, folder: Path, samples: Samples | None = None) -> None:
         self.folder = folder
         self._facts_seen = _identity(folder / FACTS)
-        self.facts, self._steps = read_facts(folder)
+        self.facts = read_facts(folder)
         journal = folder / JOURNAL
         self._remarks = Remarks()
-        self._events = _Lines(journal / "events.jsonl", "events", EventRecord, self._steps, self._remarks)
-        self._jobs = _Lines(journal / "jobs.jsonl", "jobs", JobRecord, self._steps, self._remarks)
-        self._step_lines = _Lines(journal / "steps.jsonl", "steps", StepRecord, self._steps, self._remarks)
+        self._events = _Lines(journal / "events.jsonl", "events", EventRecord, self._remarks)
+        self._jobs = _Lines(journal / "jobs.jsonl", "jobs", JobRecord, self._remarks)
+        self._step_lines = _Lines(journal / "steps.jsonl", "steps", StepRecord, self._remarks)
         self._samples = samples or EverySample()
-        self._batches = _Batches(journal / SAMPLES_STREAM, self._steps, self._remarks, self._samples)
+        self._batches = _Batches(journal / SAMPLES_STREAM, self._remarks, self._samples)
 
     @property
     def events(self) -> list[EventRecord]:
@@ -109,7 +110,7 @@ class Tail:
         seen = _identity(self.folder / FACTS)
         changed = seen != self._facts_seen
         if changed:
-            self.facts, self._facts_seen = read_facts(self.folder)[0], seen
+            self.facts, self._facts_seen = read_facts(self.folder), seen
         for part in (self._events, self._jobs, self._step_lines, self._batches):
             changed = part.look() or changed
         return changed
@@ -150,13 +151,10 @@ class Tail:
 class _Lines(Generic[Record]):
     """One file of JSON lines, read up to the last whole line."""
 
-    def __init__(
-        self, path: Path, table: str, kind: type[Record], steps: list[Upgrade], remarks: Remarks
-    ) -> None:
+    def __init__(self, path: Path, table: str, kind: type[Record], remarks: Remarks) -> None:
         self.records: list[Record] = []
-        self._path, self._table = path, table
+        self._path, self._table, self._remarks = path, table, remarks
         self._kind: type[Record] = kind
-        self._steps, self._remarks = steps, remarks
         self._offset = 0
         self._budget = LineBudget(table)
         self._skipping = False
@@ -189,7 +187,7 @@ class _Lines(Generic[Record]):
         if not line.strip() or not self._budget.allows():
             return
         try:
-            self.records.append(record_of(line, self._table, self._kind, self._steps))
+            self.records.append(from_plain(json_tree(line), self._kind))
         except (ValueError, OverflowError) as error:
             self._remark(f"not a record ({str(error)[:120]})")
 
@@ -201,8 +199,8 @@ class _Lines(Generic[Record]):
 class _Batches:
     """The stream of samples, read up to the last whole batch."""
 
-    def __init__(self, path: Path, steps: list[Upgrade], remarks: Remarks, samples: Samples) -> None:
-        self._path, self._steps, self._remarks = path, steps, remarks
+    def __init__(self, path: Path, remarks: Remarks, samples: Samples) -> None:
+        self._path, self._remarks = path, remarks
         self._samples = samples
         self._offset = 0
         self._schema: pa.Schema | None = None
@@ -241,10 +239,7 @@ class _Batches:
             batch.validate(full=True)
             batches.append(batch)
         if batches:
-            table = pa.Table.from_batches(batches)
-            for step in self._steps:
-                table = step.table("samples", table)
-            self._samples.add(conform("samples", table, self._path))
+            self._samples.add(conform("samples", pa.Table.from_batches(batches), self._path))
         return end
 
     def _stop(self, why: str) -> None:

@@ -160,7 +160,7 @@ def adopt(run_id: str, folder: str) -> str | None:
 
     place = Path(folder).absolute()
     try:
-        found = read_facts(place)[0].run_id
+        found = read_facts(place).run_id
     except MawlError as error:
         return str(error)
     if found != run_id:

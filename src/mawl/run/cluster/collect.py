@@ -81,7 +81,7 @@ def collect(folder: Path, reach: Reach, given: Mapping[str, Path]) -> Collected:
     open_run(folder)  # what was killed becomes tables
     with _held(folder):
         _tidy(folder)
-        facts = read_facts(folder)[0]
+        facts = read_facts(folder)
         every = {run.node: run for run in on_hosts(facts)}
         unknown = next((node for node in given if node not in every), None)
         if unknown is not None:
@@ -222,7 +222,7 @@ def _rebuild(folder: Path, facts: RunFacts, copies: Mapping[str, Run], drafts: P
                 _write(writer, one, runs[one.node], series)
         _move(copies, folder, drafts)
         (writer.path / JOURNAL).rename(folder / JOURNAL)
-        compact(folder, new, [])
+        compact(folder, new)
 
 
 def _joined(one: Part, own: Run | None) -> Part:

@@ -171,7 +171,7 @@ class RemoteNode:
             writer.sample_table(self.correction.samples(fresh.samples))
 
     def part(self) -> NodePart:
-        facts = read_facts(self.mirror.path)[0] if self.mirror is not None else None
+        facts = read_facts(self.mirror.path) if self.mirror is not None else None
         run = self._run(self.mirror.path if self.mirror else None)
         if not self.over:
             run = msgspec.structs.replace(run, outcome="running", reason=None)

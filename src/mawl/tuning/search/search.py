@@ -348,7 +348,7 @@ class SearchCampaign:
     def _seconds(self, slot: Slot) -> float:
         if slot.state != "finished":
             return 0.0
-        facts, _ = read_facts(self.series.path(slot))
+        facts = read_facts(self.series.path(slot))
         if facts.ended_at is None:
             raise UnreadableRunError(
                 "does not say when the run ended",
