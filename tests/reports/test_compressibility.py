@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.figures.compressibility import compressibility_block
 from mawl.measure.compressibility.codecs import ZSTD_1, figures
 from mawl.measure.compressibility.volumes import LookRequest, look_at
+from mawl.records.model.compressibility import compressibility_figures
 from mawl.reports import markdown, text
 from mawl.reports.compressibility import page
 from mawl.reports.html.figures import ShownFigures
@@ -25,7 +25,7 @@ def summary(looked: bool = True) -> dict[str, object]:
 
 
 def test_estimated_and_real_savings_stand_apart() -> None:
-    lines = page(compressibility_block(sampled())).splitlines()
+    lines = page(compressibility_figures(sampled())).splitlines()
     assert [" ".join(line.split()) for line in lines[:3]] == [
         "volume role size used data zero potential freed saving saved",
         "/mnt/data data 931 GiB 373 GiB 954 MiB 1.0 % +- 2.0 90.0 % 858 MiB 80.0 % 763 MiB",
@@ -41,13 +41,13 @@ def test_estimated_and_real_savings_stand_apart() -> None:
 
 def test_an_empty_volume_is_one_line_and_the_headline_what_was_asked_for(tmp_path: Path) -> None:
     wanted = figures(["plain"], [ZSTD_1], [4096])
-    text = page(compressibility_block(look_at(LookRequest(paths=[tmp_path], figures=wanted, seed=1))))
+    text = page(compressibility_figures(look_at(LookRequest(paths=[tmp_path], figures=wanted, seed=1))))
     assert f"no estimate on {tmp_path}: there is no data to look at" in text
     assert "zstd-1 in blocks of 4 KiB" in text and "128 KiB" not in text
 
 
 def test_json_has_every_estimate_by_volume_and_by_role() -> None:
-    block = plain(compressibility_block(sampled()))
+    block = plain(compressibility_figures(sampled()))
     assert [(one["volume"], one["codec"], one["saving_ratio"]) for one in block["estimates"]] == [
         ("/mnt/data", "zstd", 0.9),
         ("/mnt/data", "lz4", None),

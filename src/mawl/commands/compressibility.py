@@ -18,7 +18,6 @@ from mawl.base.units import format_memory, parse_size
 from mawl.commands.arguments import add_role_arguments, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import installing
-from mawl.figures.compressibility import compressibility_block
 from mawl.measure.compressibility.codecs import (
     CODECS,
     DEFAULT_BLOCKS,
@@ -28,7 +27,7 @@ from mawl.measure.compressibility.codecs import (
     load_codec,
 )
 from mawl.measure.compressibility.volumes import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
-from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility
+from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility, compressibility_figures
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.reports.compressibility import page
 from mawl.reports.json import render
@@ -95,7 +94,7 @@ def run(arguments: argparse.Namespace) -> int:
 
     def made() -> str:
         found.append(look_at(request, told=_show_name))
-        block = compressibility_block(found[0])
+        block = compressibility_figures(found[0])
         return f"{render(block) if arguments.json else page(block)}\n"
 
     write_text(arguments.output, made)

@@ -41,7 +41,7 @@ FORMATS = {
         "mawl compare --format json of more sides", "1.3", "mawl.reports.comparison.text:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
-        "mawl compressibility --json", "1.0", "mawl.records.model.summary.compression:CompressibilityFigures"
+        "mawl compressibility --json", "1.0", "mawl.records.model.compressibility:CompressibilityFigures"
     ),
     "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorFound"),
     "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),

@@ -11,7 +11,6 @@ from mawl.base.units import format_instant, format_percent
 from mawl.figures.arrays import arrays_block
 from mawl.figures.caps import caps_block
 from mawl.figures.cluster import cluster_block
-from mawl.figures.compressibility import compressibility_of
 from mawl.figures.demand import storage_block
 from mawl.figures.energy import energy_block, share_energy
 from mawl.figures.host import host_block
@@ -34,6 +33,7 @@ from mawl.figures.slowdown import times_alone_of
 from mawl.figures.volumes import roles_block, volumes_block
 from mawl.figures.waits import is_unseen, wait_block
 from mawl.figures.window_states import busy_cores, window_figures
+from mawl.records.model.compressibility import compressibility_figures
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.host import Host
@@ -108,7 +108,7 @@ def summary_of(view: RunView) -> Summary:
         volumes=volumes,
         roles=roles_block(facts, volumes, samples, found),
         inputs=inputs_block(facts, found),
-        compressibility=compressibility_of(facts),
+        compressibility=compressibility_figures(facts.compressibility) if facts.compressibility else None,
         limit=None,
         times_alone=times_alone_of(jobs, facts),
         smt=None,

@@ -7,7 +7,7 @@ from textwrap import wrap
 
 from mawl.base.units import counted_noun, format_memory, format_seconds
 from mawl.importers.formats.text import one_line
-from mawl.records.model.summary.compression import (
+from mawl.records.model.compressibility import (
     CompressedVolume,
     CompressibilityFigures,
     EstimateFigures,
@@ -28,7 +28,7 @@ HEADLINES = (
 
 
 def page(block: CompressibilityFigures) -> str:
-    """The block of ``compressibility_block`` for a terminal."""
+    """The block of ``compressibility_figures`` for a terminal."""
     parts = [
         volumes_table(block),
         *[_estimates(one, block) for one in block.volumes],

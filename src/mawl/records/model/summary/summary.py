@@ -19,9 +19,9 @@ from mawl.records.definitions import (
     sentence,
     text,
 )
+from mawl.records.model.compressibility import IN_A_RUN, CompressibilityFigures
 from mawl.records.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
 from mawl.records.model.summary.cluster import CLUSTER_PAGE, Cluster
-from mawl.records.model.summary.compression import IN_A_RUN, CompressibilityFigures
 from mawl.records.model.summary.host import ENERGY_PAGE, Energy, Host
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.judgement import (
