@@ -176,9 +176,9 @@ def page(rows: list[dict[str, Any]]) -> str:
     ]
     campaigns: dict[str, list[str]] = {}
     for row in rows:
-        told_of = campaigns.setdefault(row["bed"], [])
-        if row["campaign"] not in told_of:
-            told_of.append(row["campaign"])
+        step_figures = campaigns.setdefault(row["bed"], [])
+        if row["campaign"] not in step_figures:
+            step_figures.append(row["campaign"])
     for row in rows:
         same = campaigns[row["bed"]]
         bed = row["bed"] if len(same) == 1 else f"{row['bed']} {same.index(row['campaign']) + 1}"

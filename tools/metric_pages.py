@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from mawl.figures.nights.trends import NIGHT_METRICS
-from mawl.lab.experiment.metrics import LAB_EVIDENCE_METRICS, LAB_METRICS
+from mawl.lab.experiment.records import LAB_METRICS
 from mawl.records.model.campaign import CAMPAIGN_METRICS
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.probe import PROBE_METRICS
 from mawl.records.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
-from mawl.tuning.records import CHANGE_METRICS, TUNING_METRICS
+from mawl.tuning.changes import CHANGE_METRICS
+from mawl.tuning.records import TUNING_METRICS
 from mawl.tuning.search.records import SEARCH_METRICS
 from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from mawl.whatif.placement.metrics import PLACEMENT_METRICS
 from mawl.whatif.size.records import SIZE_METRICS
 from tools.markdown import table
-
-_LAB = (*LAB_METRICS, *LAB_EVIDENCE_METRICS)
 
 
 def metrics_page() -> list[str]:
@@ -37,7 +36,7 @@ def metrics_page() -> list[str]:
             "What the HTML report of an import shows of its nights and of the programs over them.",
             NIGHT_METRICS,
         ),
-        ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", _LAB),
+        ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", LAB_METRICS),
         ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),
         (
             "## Placement",

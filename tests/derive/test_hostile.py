@@ -18,7 +18,7 @@ from mawl.derive.jobs import Growth, TableSizes, steps_of
 from mawl.derive.names import Names
 from mawl.derive.page import html_of
 from mawl.derive.step_bytes import Inference
-from mawl.derive.steps import BlockUnit, told_of
+from mawl.derive.steps import BlockUnit, step_figures
 from mawl.derive.tables import Libraries
 from mawl.plan.derived_jobs import decoded, encoded
 from mawl.records.model.derived import DerivedJob, DerivedWorkload
@@ -90,7 +90,7 @@ def test_any_steps_become_a_job_that_the_plan_reads(
     tables = TableSizes(names, libraries)
     inference = Inference(libraries, reads_told=told)
     found = steps_of(
-        [told_of(step, unit) for step in steps],
+        [step_figures(step, unit) for step in steps],
         "j",
         inference,
         tables,

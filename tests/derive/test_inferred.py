@@ -7,13 +7,13 @@ import pytest
 
 from mawl.derive.estimate import Ranged
 from mawl.derive.step_bytes import Inference, Loads, device_share
-from mawl.derive.steps import StepTold, kernel_of
+from mawl.derive.steps import StepFigures, kernel_of
 from mawl.derive.tables import Libraries
 from mawl.records.model.records import TableNote
 from mawl.records.spec.program_options import ROLES
 
 MB = 10**6
-NOTHING = StepTold(
+NOTHING = StepFigures(
     number=1,
     procedure="DATA",
     real_seconds=10.0,
@@ -42,12 +42,12 @@ def wrote(name: str, rows: int = 1000, variables: int = 10) -> TableNote:
     return TableNote(direction="written", name=name, rows=rows, variables=variables)
 
 
-def told(**more: object) -> StepTold:
-    fields = {name: getattr(NOTHING, name) for name in StepTold.__struct_fields__}
-    return StepTold(**{**fields, **more})
+def told(**more: object) -> StepFigures:
+    fields = {name: getattr(NOTHING, name) for name in StepFigures.__struct_fields__}
+    return StepFigures(**{**fields, **more})
 
 
-def loads(*steps: StepTold, reads_told: bool = True) -> Loads:
+def loads(*steps: StepFigures, reads_told: bool = True) -> Loads:
     """Those of the last step."""
     inference = Inference(Libraries(), reads_told=reads_told)
     return [inference.loads(step, "job") for step in steps][-1]

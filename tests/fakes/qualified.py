@@ -19,7 +19,7 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import Engine
-from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, RunSeen, RunWish, WritableSpace
+from mawl.campaigns.qualify.interface import Mix, Model, ObservedMachine, ObservedRun, RunWish, WritableSpace
 from mawl.plan.catalogue import CATALOGUE
 from mawl.records.model.qualification import Fits, Qualification, QualifyNode
 from mawl.records.model.records import RunOutcome
@@ -88,7 +88,7 @@ class FakeWork:
         per_session: float = 0.25,
         forecast: int | None = None,
         slower: float = 1.0,
-        seen: MachineSeen | None = None,
+        seen: ObservedMachine | None = None,
         refuse_above: int | None = None,
         die_after: int | None = None,
         die_late: bool = False,
@@ -110,7 +110,7 @@ class FakeWork:
         self.streams = 0
         self._calls = 0
 
-    def look(self) -> MachineSeen:
+    def look(self) -> ObservedMachine:
         return self.seen
 
     def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
@@ -146,11 +146,11 @@ class FakeWork:
             return None
         return "failed" if folder.name in self.failing else "completed"
 
-    def read(self, folder: Path, repeats: int) -> RunSeen:
+    def read(self, folder: Path, repeats: int) -> ObservedRun:
         plain = json.loads((folder / "run.json").read_text())
         sessions, seconds = plain["sessions"], plain["seconds"]
         bad = folder.name in self.failing if sessions else self.bad_jobs_alone
-        return RunSeen(
+        return ObservedRun(
             run_id=folder.name,
             outcome="failed" if bad else "completed",
             reason=f"{bad} jobs did not finish well" if bad else None,
@@ -193,7 +193,7 @@ def _kept(file: Path, finished: Callable[[], None]) -> None:
     finished()
 
 
-def machine(cores: int = 6, **changes: object) -> MachineSeen:
+def machine(cores: int = 6, **changes: object) -> ObservedMachine:
     """A machine with room for everything, or with what is named."""
     plain: dict[str, object] = {
         "cores": cores,
@@ -202,10 +202,10 @@ def machine(cores: int = 6, **changes: object) -> MachineSeen:
             WritableSpace(roles=["data", "work", "util"], directories=["/mnt/a"], free_bytes=500_000_000_000)
         ],
     }
-    return MachineSeen(**{**plain, **changes})  # type: ignore[arg-type]
+    return ObservedMachine(**{**plain, **changes})  # type: ignore[arg-type]
 
 
-def cluster(count: int = 4, cores: int = 6) -> MachineSeen:
+def cluster(count: int = 4, cores: int = 6) -> ObservedMachine:
     """Nodes that are alike, with room for everything and no probe."""
     nodes = [
         QualifyNode(name=f"node{number}", cpu_model="a CPU", cores=cores, memory_bytes=64 * 2**30)

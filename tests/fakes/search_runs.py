@@ -17,8 +17,8 @@ from mawl.records.model.campaign import Arm, Campaign, CampaignMachine
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.campaign import CAMPAIGN
-from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord, read_search, write_search
-from mawl.tuning.search.results import Proposals, as_found
+from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchRecord, read_search, write_search
+from mawl.tuning.search.results import Proposals, search_answer
 from mawl.tuning.search.search import SearchCampaign
 from mawl.tuning.search.text import with_statement
 from tests.fakes.compared_runs import COMPLETED
@@ -102,7 +102,7 @@ def campaign() -> Campaign:
     )
 
 
-def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None = None) -> SearchFound:
+def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None = None) -> SearchAnswer:
     """Begin or go on, whichever fits."""
     folder.mkdir(exist_ok=True)
     with held(folder) as lock:
@@ -114,7 +114,7 @@ def carried_out(folder: Path, execute: SearchRuns, record: SearchRecord | None =
             series = begin(folder, campaign(), execute, lock)
         search = SearchCampaign(series, kept, execute.summary_of, lambda _: None)
         found = search.carry_out()
-        return with_statement(as_found(search, found, None, Proposals(rows=[])))
+        return with_statement(search_answer(search, found, None, Proposals(rows=[])))
 
 
 if __name__ == "__main__":

@@ -12,9 +12,7 @@ from mawl.records.model.node import Inventory
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import CHANGE_METRICS
 from mawl.tuning.text import render_changes
-from tests.fakes.views import plain
 
 VMO = {"maxfree": "1088", "minfree": "8K", "npswarn": "8192"}
 
@@ -92,11 +90,3 @@ def test_the_text_is_a_table_with_reasons_and_counts() -> None:
     text = render_changes(found, whole=True)
     assert "\x1b" not in text and "not checked (unknown on one side):" in text
     assert "more were left as they were or not checked" in render_changes(found, whole=False)
-
-
-def test_names_are_those_of_the_registry() -> None:
-    found = plain(changes(side(vmo=VMO), side(vmo=VMO), ("a", "b"), None, profiles()))
-    names = {name for name in found if name not in ("settings", "counts")}
-    names |= {f"counts.{name}" for name in found["counts"]}
-    names |= {f"settings.*.{name}" for one in found["settings"] for name in one}
-    assert {f"changes.{name}" for name in names} == {metric.name for metric in CHANGE_METRICS}

@@ -22,7 +22,7 @@ from mawl.tuning.check import CurrentSettings, fill_command, machine_settings, v
 from mawl.tuning.check import check as check_tuning
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import TUNING_METRICS, Checked, FileUnread, Profile
+from mawl.tuning.records import Checked, Profile
 from tests.fakes.views import partly, plain
 
 
@@ -200,15 +200,6 @@ def test_the_network_counts_where_a_role_lies_on_it(kind: str, there: bool) -> N
     found = linux(file_system={"/data": mount}, tcp={"machine": {"receive_most_bytes": 1}})
     assert ("linux-network-file-systems" in found["profiles"]) is there
     assert bool([one for one in found["settings"] if one["name"] in ("nconnect", "tcp_rmem")]) is there
-
-
-def test_names_are_those_of_the_registry() -> None:
-    found = linux()
-    names = {name for name in found if name not in ("settings", "counts", "unread")}
-    names |= {f"unread.*.{name}" for name in FileUnread.__struct_fields__}
-    names |= {f"counts.{name}" for name in found["counts"]}
-    names |= {f"settings.*.{name}" for one in found["settings"] for name in one}
-    assert {f"tune.{name}" for name in names} == {metric.name for metric in TUNING_METRICS}
 
 
 VMO = "maxfree = 1088\n minfree = 8192\nmaxpin% = 90\nnokilluid = 10"

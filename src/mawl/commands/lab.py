@@ -29,7 +29,7 @@ from mawl.lab.build import Bed, build, stands, tear_down
 from mawl.lab.calibration import sentence
 from mawl.lab.experiment import text as lab
 from mawl.lab.experiment.evidence import with_evidence
-from mawl.lab.experiment.figures import found
+from mawl.lab.experiment.figures import lab_report
 from mawl.lab.experiment.records import LabRecord
 from mawl.lab.experiment.run import (
     Busy,
@@ -191,7 +191,7 @@ def _print(record: LabRecord, folder: Path, bounds: AnswerBounds, *, as_json: bo
         for claim in record.claims
         for result in (claim.published_reference, claim.published_candidate)
     }
-    judged_campaign = with_evidence(found(record, arms, cited), record, arms)
+    judged_campaign = with_evidence(lab_report(record, arms, cited), record, arms)
     sys.stdout.write(
         json.render(msgspec.to_builtins(judged_campaign)) + "\n" if as_json else lab.render(judged_campaign)
     )

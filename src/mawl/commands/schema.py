@@ -48,7 +48,7 @@ FORMATS = {
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.import_files:Imported"),
     "lab": PrintedFormat(
-        "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabFound"
+        "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabReport"
     ),
     "logs-comparison": PrintedFormat(
         "mawl compare --format json of a run with its logs",
@@ -72,7 +72,7 @@ FORMATS = {
     ),
     "qualify": PrintedFormat("mawl qualify --json", "", "mawl.records.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
-    "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchFound"),
+    "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchAnswer"),
     "simulation": PrintedFormat("mawl simulate --json", "1.1", "mawl.whatif.metrics:SimulationAnswer"),
     "simulation-published": PrintedFormat(
         "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"

@@ -43,7 +43,7 @@ from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile
 from mawl.tuning.search import text as reporter
-from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchRecord
+from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchRecord
 from mawl.tuning.search.space import checked_space
 from mawl.tuning.text import render_changes
 from mawl.version import __version__
@@ -162,11 +162,11 @@ def run_search(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _search_found(search: SearchCampaign, found: SearchResult, bounds: AnswerBounds) -> SearchFound:
-    from mawl.tuning.search.results import as_found, write_profile
+def _search_found(search: SearchCampaign, found: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
+    from mawl.tuning.search.results import search_answer, write_profile
 
     told = reporter.with_statement(
-        as_found(search, found, _sides(search, bounds), _proposals(search, bounds))
+        search_answer(search, found, _sides(search, bounds), _proposals(search, bounds))
     )
     if told.outcome == "gain":
         write_profile(told, search.record, search.series.record.created_at)

@@ -16,7 +16,7 @@ from mawl.derive.evidence import (
     HostBytes,
     JobEvidence,
     LeftOut,
-    NotTold,
+    UnknownBytes,
     host_of,
     programs_of,
     queue_of,
@@ -26,7 +26,7 @@ from mawl.derive.jobs import Arrival, Arrivals, Growth, TableSizes, places, rena
 from mawl.derive.names import Names
 from mawl.derive.night import in_night, result_of
 from mawl.derive.step_bytes import SPILLS, Inference, counts_reads, device_share
-from mawl.derive.steps import BlockUnit, StepTold, told_of
+from mawl.derive.steps import BlockUnit, StepFigures, step_figures
 from mawl.derive.tables import Libraries
 from mawl.figures.nights.nights import Night
 from mawl.figures.view import StoredView
@@ -78,7 +78,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     chosen = [job for job in in_window if _chosen(job.program, request)]
     if request.night is None:
         _check_one_night(chosen)
-    steps, others = told_steps(run, chosen)
+    steps, others = derivable_steps(run, chosen)
     worked = [job for job in chosen if steps.get(job.job)]
     beyond = sum(max(len(steps[job.job]) - MOST_STEPS, 0) for job in worked)
     if not worked:
@@ -128,10 +128,10 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
 
 def _not_told(
     worked: Sequence[JobRecord],
-    steps: Mapping[str, list[StepTold]],
+    steps: Mapping[str, list[StepFigures]],
     evidence: Sequence[JobEvidence],
     libraries: Libraries,
-) -> NotTold:
+) -> UnknownBytes:
     units: list[BlockUnit | None] = []
     spilling: list[float] = []
     for job, mine in zip(worked, evidence, strict=True):
@@ -141,7 +141,7 @@ def _not_told(
             if told.io is None and told.procedure in SPILLS and "util" not in roles:
                 parts = (*found.read_bytes.values(), *found.written_bytes.values())
                 spilling.append(math.fsum(part.value for part in parts))
-    return NotTold(
+    return UnknownBytes(
         steps_of_unknown_block_size=units.count("unknown"),
         steps_of_assumed_block_size=units.count("assumed"),
         steps_without_utility_files=len(spilling),
@@ -151,7 +151,7 @@ def _not_told(
 
 def _jobs(
     worked: Sequence[JobRecord],
-    steps: Mapping[str, list[StepTold]],
+    steps: Mapping[str, list[StepFigures]],
     starts_at: float,
     share: float | None,
     names: Names,
@@ -230,16 +230,16 @@ def _on_the_clock(made: DerivedJob, job: JobRecord, starts_at: float, request: D
     )
 
 
-def told_steps(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepTold]], int]:
+def derivable_steps(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list[StepFigures]], int]:
     """The DATA and PROC steps of each of these jobs, in order, and how many other steps they have."""
     units = {node.name: block_unit(node.kernel) for node in run.facts.nodes}
     nodes = {job.job: job.node for job in jobs}
-    found: dict[str, list[StepTold]] = {}
+    found: dict[str, list[StepFigures]] = {}
     others = 0
     for step in run.step_records(list(nodes)):
         if step.kind in WORKING:
             unit = units.get(nodes[step.job], "assumed")
-            found.setdefault(step.job, []).append(told_of(step, unit))
+            found.setdefault(step.job, []).append(step_figures(step, unit))
         else:
             others += 1
     for mine in found.values():

@@ -71,7 +71,7 @@ class LeftOut(msgspec.Struct, frozen=True, kw_only=True):
     lines_skipped: int
 
 
-class NotTold(msgspec.Struct, frozen=True, kw_only=True):
+class UnknownBytes(msgspec.Struct, frozen=True, kw_only=True):
     """What the logs do not say about bytes, by the number of steps that lack it.
 
     ``steps_of_unknown_block_size``: their platform (AIX, Windows, z/OS, or several in one) counts block
@@ -133,7 +133,7 @@ class DerivedEvidence(msgspec.Struct, frozen=True, kw_only=True):
     host: HostBytes | None
     queue: QueueOfNight | None
     left_out: LeftOut
-    not_told: NotTold
+    not_told: UnknownBytes
     programs: tuple[LoadOfProgram, ...]
     jobs: tuple[JobEvidence, ...]
     rules: dict[str, str]

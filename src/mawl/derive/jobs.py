@@ -15,7 +15,7 @@ import msgspec
 from mawl.derive.estimate import Ranged, exactly
 from mawl.derive.names import Names
 from mawl.derive.step_bytes import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
-from mawl.derive.steps import StepTold, kernel_of
+from mawl.derive.steps import StepFigures, kernel_of
 from mawl.derive.tables import Libraries
 from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, predecessors
 from mawl.records.model.derived import (
@@ -42,7 +42,7 @@ THREADED = 1.05
 """CPU over real time from which a step ran in several threads; below it, that is rounding."""
 
 
-def cpu_seconds(told: StepTold) -> Ranged:
+def cpu_seconds(told: StepFigures) -> Ranged:
     """CPU time within half of its last digit; half of the real time where the log has none."""
     if told.cpu_seconds is not None:
         off = HUNDREDTH * (2 if told.split else 1)
@@ -52,7 +52,7 @@ def cpu_seconds(told: StepTold) -> Ranged:
     return Ranged(real / 2, 0.0, real, "assumed", "cpu-of-real")
 
 
-def memory_bytes(told: StepTold, loads: Loads) -> Ranged:
+def memory_bytes(told: StepFigures, loads: Loads) -> Ranged:
     """Peak memory; where the log has none, what a sort sorts (at most SORTSIZE), else a usual value."""
     if told.memory_bytes is not None:
         memory = float(told.memory_bytes)
@@ -66,7 +66,7 @@ def memory_bytes(told: StepTold, loads: Loads) -> Ranged:
     return Ranged(USUAL_MEMORY_BYTES, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory")
 
 
-def assumed_threads(told: StepTold) -> Ranged:
+def assumed_threads(told: StepFigures) -> Ranged:
     """Threads that computed at one time: CPU time divided by real time, rounded up."""
     if told.cpu_seconds is None or not told.real_seconds:
         return Ranged(1.0, 1.0, 1.0, "assumed", "one-thread")
@@ -121,7 +121,7 @@ class TableSizes:
         self._names, self._libraries = names, libraries
         self._sizes: dict[str, int] = {}
 
-    def of_step(self, told: StepTold, job: str, read_bytes: int) -> tuple[str, ...]:
+    def of_step(self, told: StepFigures, job: str, read_bytes: int) -> tuple[str, ...]:
         """Names of the tables of a step, made as large as it needs; one of its own where it names none."""
         if not read_bytes:
             return ()
@@ -144,7 +144,12 @@ class TableSizes:
 
 
 def steps_of(
-    told: Iterable[StepTold], job: str, inference: Inference, tables: TableSizes, names: Names, size: Growth
+    told: Iterable[StepFigures],
+    job: str,
+    inference: Inference,
+    tables: TableSizes,
+    names: Names,
+    size: Growth,
 ) -> list[tuple[DerivedStep, StepEvidence]]:
     """The steps of a job, in order, with their evidence."""
     written: dict[Role, int] = {"work": 0, "util": 0}
@@ -166,7 +171,7 @@ def _sized(loads: Loads, size: Growth) -> Loads:
 
 
 def _step(
-    told: StepTold,
+    told: StepFigures,
     job: str,
     loads: Loads,
     written: dict[Role, int],
@@ -228,7 +233,7 @@ def _step(
     return step, evidence
 
 
-def rows_of(told: StepTold, size: Growth) -> int | None:
+def rows_of(told: StepFigures, size: Growth) -> int | None:
     """Rows read, or rows written if no rows were read; None if the log has neither."""
     rows = told.rows_read or told.rows_written
     if rows is None:
@@ -236,12 +241,12 @@ def rows_of(told: StepTold, size: Growth) -> int | None:
     return None if rows is None else min(int(rows * size.rows * size.load), MOST_ROWS)
 
 
-def real_of(told: StepTold, size: Growth) -> float | None:
+def real_of(told: StepFigures, size: Growth) -> float | None:
     """Elapsed seconds; None if the log does not have them."""
     return None if told.real_seconds is None else min(told.real_seconds * size.load, MOST_SECONDS)
 
 
-def cpu_of(told: StepTold, size: Growth) -> Ranged:
+def cpu_of(told: StepFigures, size: Growth) -> Ranged:
     """CPU seconds with their range."""
     return cpu_seconds(told).times(size.rows * size.load)
 

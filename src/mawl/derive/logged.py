@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.derive.derive import started_jobs, told_steps
+from mawl.derive.derive import derivable_steps, started_jobs
 from mawl.derive.step_bytes import UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
-from mawl.derive.steps import StepTold
+from mawl.derive.steps import StepFigures
 from mawl.derive.tables import Libraries
 from mawl.records.store import Run
 from mawl.simulation.demand import Logged, LoggedBytes
@@ -27,7 +27,7 @@ class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
 def logged_bytes(run: Run) -> LoggedRun:
     """Bytes of each DATA and PROC step by role, as ``mawl derive`` infers them, and at the devices."""
     jobs = sorted(started_jobs(run), key=lambda job: (job.started_at is None, job.started_at or 0.0))
-    steps, _ = told_steps(run, jobs)
+    steps, _ = derivable_steps(run, jobs)
     libraries = Libraries({})
     every = [(told, job.job) for job in jobs for told in steps.get(job.job, [])]
     share = device_share(every, libraries)
@@ -42,7 +42,7 @@ def logged_bytes(run: Run) -> LoggedRun:
     )
 
 
-def _bytes(told: StepTold, loads: Loads) -> LoggedBytes:
+def _bytes(told: StepFigures, loads: Loads) -> LoggedBytes:
     """Block operations are bytes at the devices, unless the file system does not count them."""
     counted = not (told.written_bytes == 0 and loads.written_range[0] >= UNCOUNTED_BYTES)
     return LoggedBytes(

@@ -9,8 +9,8 @@ from typing import Literal
 import msgspec
 
 from mawl.derive.estimate import Ranged, about, exactly
-from mawl.derive.steps import READERS, StepTold
-from mawl.derive.tables import Libraries, SeenSizes
+from mawl.derive.steps import READERS, StepFigures
+from mawl.derive.tables import Libraries, ObservedSizes
 from mawl.records.spec.program_options import ROLES, Role
 
 BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
@@ -115,12 +115,12 @@ class Inference:
 
     def __init__(self, libraries: Libraries, *, reads_told: bool) -> None:
         """``reads_told``: block operations count all that is read (``counts_reads``)."""
-        self._sizes, self._reads_told = SeenSizes(libraries), reads_told
+        self._sizes, self._reads_told = ObservedSizes(libraries), reads_told
         self._libraries = libraries
         self._last: dict[str, tuple[Role, float]] = {}
         """Role and bytes of the table that a job wrote last: procedures that name none read it (_LAST_)."""
 
-    def loads(self, told: StepTold, job: str) -> Loads:
+    def loads(self, told: StepFigures, job: str) -> Loads:
         if told.io is not None:
             return _counted(told)
         named: dict[Direction, Parts] = {
@@ -154,7 +154,7 @@ class Inference:
         written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
         return Loads(read, written, read_range, written_range)
 
-    def _blocks(self, told: StepTold, direction: Direction, parts: Parts) -> int | None:
+    def _blocks(self, told: StepFigures, direction: Direction, parts: Parts) -> int | None:
         """Bytes of block operations; None if the log has none, or the file system does not count them."""
         blocks = told.read_bytes if direction == "read" else told.written_bytes
         if blocks == 0 and ends_of(parts)[0] >= UNCOUNTED_BYTES and self._tells(direction):
@@ -165,7 +165,7 @@ class Inference:
         """Whether block operations count all that moves; memory hides reads only."""
         return direction == "written" or self._reads_told
 
-    def _named(self, told: StepTold, job: str, direction: Direction) -> Parts:
+    def _named(self, told: StepFigures, job: str, direction: Direction) -> Parts:
         parts: Parts = {}
         for note in told.tables:
             if note.direction != direction:
@@ -177,7 +177,7 @@ class Inference:
         return parts
 
     def _direction(
-        self, told: StepTold, job: str, direction: Direction, parts: Parts, blocks: int | None
+        self, told: StepFigures, job: str, direction: Direction, parts: Parts, blocks: int | None
     ) -> Parts:
         tells = self._tells(direction)
         expected = math.fsum(part.value for part in parts.values())
@@ -198,13 +198,13 @@ class Inference:
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
 
-    def _usual(self, told: StepTold, job: str, direction: Direction) -> Role:
+    def _usual(self, told: StepFigures, job: str, direction: Direction) -> Role:
         """The role of block operations if no note names a table of that direction."""
         if direction == "read":
             return self._last[job][0] if job in self._last else "data"
         return "util" if told.procedure in SPILLS and (told.written_bytes or 0) >= LEAST_SPILL else "work"
 
-    def _read_last(self, told: StepTold, job: str, least: int) -> Parts:
+    def _read_last(self, told: StepFigures, job: str, least: int) -> Parts:
         """The table that the job wrote last, for a procedure that reads one and names none."""
         role, size = self._last.get(job, ("data", 0.0))
         if told.procedure not in READERS or told.remote_tables or not size:
@@ -213,7 +213,7 @@ class Inference:
         most = max(2 * value, _most_bytes(told))
         return {role: Ranged(value, least * BLOCKS_BELOW, most, "assumed", "last-table")}
 
-    def _sorted(self, told: StepTold, job: str) -> Parts | None:
+    def _sorted(self, told: StepFigures, job: str) -> Parts | None:
         """What a sort writes: rows as wide as those that it read; None where that width is not known."""
         reads = [note for note in told.tables if note.direction == "read"]
         writes = [note for note in told.tables if note.direction == "written" and not note.external]
@@ -226,14 +226,14 @@ class Inference:
         role = self._libraries.role_of(writes[0])
         return {role: msgspec.structs.replace(part, rule="sorted-width")}
 
-    def known_reads(self, told: StepTold, job: str) -> float | None:
+    def known_reads(self, told: StepFigures, job: str) -> float | None:
         """Bytes of the tables that a step reads, where the width or size of all of them is known."""
         sizes = [self._sizes.of(note, job) for note in told.tables if note.direction == "read"]
         known = [size.value for size in sizes if size is not None and size.rule in ("written-width", "file")]
         return math.fsum(known) if sizes and len(known) == len(sizes) else None
 
     def _learn(
-        self, told: StepTold, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
+        self, told: StepFigures, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
     ) -> None:
         """What the step shows of the tables it wrote: the width where it wrote one and its blocks count.
 
@@ -257,7 +257,7 @@ def counts_reads(share: float | None) -> bool:
     return share is not None and share >= CACHED_RATIO
 
 
-def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) -> float | None:
+def device_share(steps: Iterable[tuple[StepFigures, str]], libraries: Libraries) -> float | None:
     """The share of reads of known size that block operations count; None where no step shows it.
 
     Known are tables whose width the block operations of their writing told, since memory does not keep a
@@ -278,7 +278,7 @@ def device_share(steps: Iterable[tuple[StepTold, str]], libraries: Libraries) ->
     return None
 
 
-def _counted(told: StepTold) -> Loads:
+def _counted(told: StepFigures) -> Loads:
     io = told.io or {}
     read = {role: exactly(io[role].read_bytes, "counted") for role in ROLES if role in io}
     written = {role: exactly(io[role].written_bytes, "counted") for role in ROLES if role in io}
@@ -312,7 +312,7 @@ def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:
     return {role: part.times(1.0 - back), "util": part.times(back)}
 
 
-def _spill(told: StepTold, read: Parts) -> Ranged | None:
+def _spill(told: StepFigures, read: Parts) -> Ranged | None:
     """What a sort moves through utility files, each way, where its notes name none."""
     if told.procedure not in SORTS or told.sort in ("sorted", "source") or not read:
         return None
@@ -329,7 +329,7 @@ def _spill(told: StepTold, read: Parts) -> Ranged | None:
     )
 
 
-def _room(told: StepTold, read: Parts, spill: Ranged | None) -> float:
+def _room(told: StepFigures, read: Parts, spill: Ranged | None) -> float:
     """Bytes that the step may write to utility files and read back, on which SAS writes no note.
 
     A sort whose input fits into its memory uses none, unless it wrote more than its tables (``spill``).
@@ -373,7 +373,7 @@ def _cached(part: Ranged, share: float) -> Ranged:
     return Ranged(part.value, min(least, part.value), part.high, part.origin, "blocks-cached")
 
 
-def _unnamed(told: StepTold, role: Role, blocks: int, *, tells: bool) -> Parts:
+def _unnamed(told: StepFigures, role: Role, blocks: int, *, tells: bool) -> Parts:
     """Block operations of a step whose notes name no table of that direction, or empty ones."""
     most = blocks * BLOCKS_ABOVE if tells else max(_most_bytes(told), blocks * BLOCKS_ABOVE)
     if not blocks:
@@ -383,13 +383,13 @@ def _unnamed(told: StepTold, role: Role, blocks: int, *, tells: bool) -> Parts:
     return {role: Ranged(float(blocks), blocks * BLOCKS_BELOW, most, "assumed", "blocks-role")}
 
 
-def _at_most(told: StepTold, direction: Direction) -> Parts:
+def _at_most(told: StepFigures, direction: Direction) -> Parts:
     """A step of which nothing is told but its time."""
     role: Role = "data" if direction == "read" else "work"
     return {role: Ranged(0.0, 0.0, _most_bytes(told), "assumed", "no-blocks")}
 
 
-def _most_bytes(told: StepTold) -> float:
+def _most_bytes(told: StepFigures) -> float:
     return (told.real_seconds or told.cpu_seconds or 0.0) * MOST_BYTES_PER_SECOND
 
 

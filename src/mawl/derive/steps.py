@@ -21,7 +21,7 @@ unknown on other platforms."""
 _NOTHING = StepNotes()
 
 
-class StepTold(msgspec.Struct, frozen=True, kw_only=True):
+class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
     """One step; None where nothing tells the figure.
 
     ``read_bytes`` and ``written_bytes`` are those of block operations, of all roles together: reads that
@@ -50,13 +50,13 @@ class StepTold(msgspec.Struct, frozen=True, kw_only=True):
     io: IoByRole | None
 
 
-def told_of(step: StepRecord, unit: BlockUnit) -> StepTold:
+def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
     """What is told of a step; block operations only if their unit is known."""
     usage, notes = step.usage, step.notes or _NOTHING
     counted = usage.block_input_operations is not None or usage.block_output_operations is not None
     blocks_in = None if unit == "unknown" else usage.block_input_operations
     blocks_out = None if unit == "unknown" else usage.block_output_operations
-    return StepTold(
+    return StepFigures(
         number=step.number,
         procedure="DATA" if step.kind == "data" else step.name.upper(),
         real_seconds=usage.real_time_seconds,
@@ -117,7 +117,7 @@ COMPUTES_SECONDS_PER_GB = 60.0
 the class io take at most 20 (docs/reference/programs.md)."""
 
 
-def kernel_of(told: StepTold, read_bytes: float, written_bytes: float) -> tuple[Kernel, str]:
+def kernel_of(told: StepFigures, read_bytes: float, written_bytes: float) -> tuple[Kernel, str]:
     """The kind of work and the rule that gave it."""
     known = PROCEDURES.get(told.procedure)
     if known is not None:

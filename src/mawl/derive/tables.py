@@ -57,7 +57,7 @@ class Libraries:
         return ("" if self.role_of(note) == "data" else job, name)
 
 
-class SeenSizes:
+class ObservedSizes:
     """What steps so far have shown of each table: variables, and bytes a row."""
 
     def __init__(self, libraries: Libraries) -> None:

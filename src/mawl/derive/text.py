@@ -7,7 +7,15 @@ from textwrap import wrap
 
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.derive.estimate import ORIGINS, Origin
-from mawl.derive.evidence import DerivedEvidence, LeftOut, LoadOfProgram, NotTold, QueueOfNight, Shares, whole
+from mawl.derive.evidence import (
+    DerivedEvidence,
+    LeftOut,
+    LoadOfProgram,
+    QueueOfNight,
+    Shares,
+    UnknownBytes,
+    whole,
+)
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.derive.step_bytes import counts_reads
 from mawl.records.model.derived import MOST_STEPS
@@ -150,7 +158,7 @@ def _left_out(left: LeftOut) -> str:
     return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)
 
 
-def _not_told(open_: NotTold) -> Iterator[str]:
+def _not_told(open_: UnknownBytes) -> Iterator[str]:
     if count := open_.steps_of_unknown_block_size:
         yield (
             f"the platform of {counted_noun(count, 'step')} does not say how large a block operation is (AIX "

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Literal, NamedTuple
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
 from mawl.base.errors import UsageError
+from mawl.records.definitions import Metric, block, count, listing, text
+from mawl.records.model.fields import metrics_of
 from mawl.records.model.node import Inventory
 from mawl.records.model.series_metrics import MACHINE
 from mawl.tuning.check import CurrentSettings, check, same_value
-from mawl.tuning.records import Profile, Rule, SettingFound, SettingSource, State, Unit, Value
+from mawl.tuning.records import PAGE, CheckedSetting, Profile, Rule, SettingSource, State, Unit, Value
+
+BEFORE_AFTER = f"{PAGE}, Before and after"
 
 Outcome = Literal["changed", "left", "not checked"]
 OUTCOMES: tuple[Outcome, ...] = ("changed", "left", "not checked")
@@ -26,34 +30,39 @@ class SettingChange(msgspec.Struct, frozen=True, kw_only=True):
     ``profile`` and what follows is null for a setting that no compared profile names.
     """
 
-    node: str
-    subject: str
-    name: str
-    outcome: Outcome
-    before: Value | None
-    after: Value | None
-    reason: str | None
-    state: State | None = None
-    unit: Unit = "text"
-    default: Value | None = None
-    recommended: Value | list[Value] | None = None
-    rule: Rule | None = None
-    printed: str | None = None
-    why: str | None = None
-    profile: str | None = None
-    tier: str | None = None
-    source: SettingSource | None = None
+    node: Annotated[str, text("Node.", BEFORE_AFTER)]
+    subject: Annotated[str, text("Device, mount, interface; empty for the machine.", BEFORE_AFTER)]
+    name: Annotated[str, text("Name, as the profile has it; else family and figure.", BEFORE_AFTER)]
+    outcome: Annotated[Outcome, text("changed, left, or not checked.", BEFORE_AFTER)]
+    before: Annotated[Value | None, block("Older value; null if not known.", BEFORE_AFTER)]
+    after: Annotated[Value | None, block("Newer value; null if not known.", BEFORE_AFTER)]
+    reason: Annotated[str | None, text("Why a value is null, for each side.", BEFORE_AFTER)]
+    state: Annotated[State | None, text("tune.settings.*.state of the newer value.", BEFORE_AFTER)] = None
+    unit: Annotated[Unit, text("As tune.settings.*.unit.", BEFORE_AFTER)] = "text"
+    default: Annotated[Value | None, block("As tune.settings.*.default.", BEFORE_AFTER)] = None
+    recommended: Annotated[
+        Value | list[Value] | None, block("As tune.settings.*.recommended.", BEFORE_AFTER)
+    ] = None
+    rule: Annotated[Rule | None, text("As tune.settings.*.rule.", BEFORE_AFTER)] = None
+    printed: Annotated[str | None, text("As tune.settings.*.printed.", BEFORE_AFTER)] = None
+    why: Annotated[str | None, text("As tune.settings.*.why.", BEFORE_AFTER)] = None
+    profile: Annotated[str | None, text("As tune.settings.*.profile.", BEFORE_AFTER)] = None
+    tier: Annotated[str | None, text("As tune.settings.*.tier.", BEFORE_AFTER)] = None
+    source: Annotated[SettingSource | None, block("As tune.settings.*.source.", BEFORE_AFTER)] = None
 
 
 class Changes(msgspec.Struct, frozen=True, kw_only=True):
     """Both sides by name, the profiles that were asked, and every setting."""
 
-    before: str
-    after: str
-    nodes: list[str]
-    profiles: list[str]
-    counts: dict[str, int]
+    before: Annotated[str, text("The older settings: a run, or files.", BEFORE_AFTER)]
+    after: Annotated[str, text("The newer settings: a run, or files.", BEFORE_AFTER)]
+    nodes: Annotated[list[str], listing("Names of the nodes of both sides.", BEFORE_AFTER)]
+    profiles: Annotated[list[str], listing("Names of the profiles that were compared.", BEFORE_AFTER)]
+    counts: dict[str, Annotated[int, count("Rows with this outcome.", BEFORE_AFTER)]]
     settings: list[SettingChange]
+
+
+CHANGE_METRICS: tuple[Metric, ...] = metrics_of(Changes, ("changes",))
 
 
 def changes(
@@ -124,11 +133,11 @@ class _Key(NamedTuple):
     advice: bool
 
 
-def _key(row: SettingFound) -> _Key:
+def _key(row: CheckedSetting) -> _Key:
     return _Key(row.node, row.subject, row.profile, row.group, row.tier, row.name, row.rule == "advice")
 
 
-def _row(old: SettingFound | None, new: SettingFound | None) -> SettingChange:
+def _row(old: CheckedSetting | None, new: CheckedSetting | None) -> SettingChange:
     before, after = old.current if old else None, new.current if new else None
     if before is None or after is None:
         outcome: Outcome = "not checked"

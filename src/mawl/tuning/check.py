@@ -17,10 +17,10 @@ from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
 from mawl.tuning.records import (
     Checked,
+    CheckedSetting,
     FileUnread,
     Platform,
     Profile,
-    SettingFound,
     State,
     TuningSetting,
     Value,
@@ -139,7 +139,7 @@ def _by_network(inventory: Inventory) -> bool:
 
 def _rows(
     node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings, *, named: bool
-) -> Iterator[SettingFound]:
+) -> Iterator[CheckedSetting]:
     """A row for each subject that the setting is of; none where there is no such subject.
 
     Of a profile that was ``named``, what nobody read is a row, too.
@@ -176,7 +176,7 @@ def _why_not(setting: TuningSetting) -> str:
 
 def _collected_rows(
     node: str, inventory: Inventory, setting: TuningSetting, reading: CurrentSettings
-) -> Iterator[SettingFound]:
+) -> Iterator[CheckedSetting]:
     """As ``_rows``, for files: a setting that they lack is a row, and never taken for its default."""
     assert setting.family is not None
     state: State
@@ -283,9 +283,9 @@ def _row(
     current: Value | None,
     state: State,
     reason: str | None,
-) -> SettingFound:
+) -> CheckedSetting:
     weights = [reading.losses.get(name, 0.0) for name in setting.relieves] if reading.losses else []
-    return SettingFound(
+    return CheckedSetting(
         node=node,
         subject="" if subject == MACHINE else subject,
         state=state,

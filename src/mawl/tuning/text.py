@@ -11,7 +11,7 @@ from mawl.importers.formats.settings.aix import number
 from mawl.importers.formats.text import one_line
 from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned, wrapped
 from mawl.tuning.changes import Changes, Outcome, SettingChange
-from mawl.tuning.records import Checked, Profile, SettingFound, TuningSetting, Unit, Value
+from mawl.tuning.records import Checked, CheckedSetting, Profile, TuningSetting, Unit, Value
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"
@@ -108,7 +108,7 @@ def _head(found: Checked, width: int) -> list[str]:
     ]
 
 
-def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
+def compared(row: CheckedSetting, *, several: bool, aside: str = "") -> str:
     """What a row is of, with its node where there are ``several``: current value and recommended one."""
     about = " of ".join(part for part in (row.name, row.subject) if part)
     node = f" on {row.node}" if several else ""
@@ -116,7 +116,7 @@ def compared(row: SettingFound, *, several: bool, aside: str = "") -> str:
     return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
-def _finding(row: SettingFound, width: int, *, several: bool) -> Iterator[str]:
+def _finding(row: CheckedSetting, width: int, *, several: bool) -> Iterator[str]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
     weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
@@ -131,7 +131,7 @@ def _finding(row: SettingFound, width: int, *, several: bool) -> Iterator[str]:
         yield from wrap_indented(f"from {source.key}, {source.section} ({place})", "    ", width)
 
 
-def _rule(row: SettingFound) -> str:
+def _rule(row: CheckedSetting) -> str:
     return f"{row.rule} " if row.rule in ("at least", "at most") else ""
 
 
@@ -152,14 +152,14 @@ def _title(group: str, subject: str) -> str:
     return f"{group}{f' [{subject}]' if subject else ''}"
 
 
-def _default(one: TuningSetting | SettingFound) -> str:
+def _default(one: TuningSetting | CheckedSetting) -> str:
     if one.default is None:
         return ABSENT
     printed = f" ({one.default_printed})" if one.default_printed else ""
     return format_value(one.default, one.unit) + printed
 
 
-def _recommended(one: TuningSetting | SettingFound) -> str:
+def _recommended(one: TuningSetting | CheckedSetting) -> str:
     return recommended(one.recommended, one.printed, one.unit)
 
 

@@ -21,7 +21,7 @@ from mawl.campaigns.qualify.choice import (
     probe_seconds,
     sessions_for,
 )
-from mawl.campaigns.qualify.interface import MachineSeen
+from mawl.campaigns.qualify.interface import ObservedMachine
 from mawl.figures.campaign.knee import SessionRun
 from mawl.records.model.qualification import Fits, QualificationChoice
 from tests.fakes.qualifications import qualification
@@ -82,7 +82,9 @@ def test_the_search_ends_at_both_neighbours_of_the_bound(knee: int) -> None:
 ASKED = qualification().asked
 
 
-def chosen(minutes: float, seen: MachineSeen | None = None, per_session: float = 0.25) -> QualificationChoice:
+def chosen(
+    minutes: float, seen: ObservedMachine | None = None, per_session: float = 0.25
+) -> QualificationChoice:
     asked = msgspec.structs.replace(ASKED, minutes=minutes)
     return Chooser(asked, seen or machine(), FakeModel(per_session), 60 * minutes).choose({})
 

@@ -13,7 +13,7 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import needed_on, needs_at
 from mawl.campaigns.qualify.interface import RunWish
-from mawl.campaigns.qualify.nodes import NodesChooser, QualifyNodes, check_several, seen_of
+from mawl.campaigns.qualify.nodes import NodesChooser, QualifyNodes, check_several, observed_machine
 from mawl.commands.qualify_text import choice_text
 from mawl.measure.space import FileSystem
 from mawl.records.model.qualification import QualificationChoice
@@ -110,14 +110,14 @@ def nodes(folder: Path) -> QualifyNodes:
 
 
 def test_nodes_that_differ_are_said_and_the_smallest_decides() -> None:
-    seen = seen_of({"a": looked("1"), "b": looked("2", cores=4, memory_bytes=2**33)})
+    seen = observed_machine({"a": looked("1"), "b": looked("2", cores=4, memory_bytes=2**33)})
     assert (seen.cores, seen.memory_bytes, seen.has_fio) == (4, 2**33, False)
     (notice,) = seen.notices
     assert notice.startswith("The nodes differ (a: a CPU, 8 cores, 32.0 GiB; b: a CPU, 4 cores, 8.00 GiB)")
 
 
 def test_alike_nodes_of_one_machine_are_said_to_be_one() -> None:
-    seen = seen_of({"a": looked("1"), "b": looked("1"), "c": looked("2")})
+    seen = observed_machine({"a": looked("1"), "b": looked("1"), "c": looked("2")})
     assert [node.machine for node in seen.nodes] == [None, "a", None]
     assert seen.notices == ["b and a are one machine: they share its processors, memory and devices."]
 
@@ -126,7 +126,7 @@ def test_alike_nodes_of_one_machine_are_said_to_be_one() -> None:
     ("kind", "boots", "count"), [("nfs4", "12", 2), ("ext4", "12", 1), ("ext4", "11", 2)]
 )
 def test_nodes_that_share_a_file_system_need_its_room_together(kind: str, boots: str, count: int) -> None:
-    seen = seen_of({name: looked(boot, kind) for name, boot in zip("ab", boots, strict=True)})
+    seen = observed_machine({name: looked(boot, kind) for name, boot in zip("ab", boots, strict=True)})
     assert [system.nodes for system in seen.systems] == [count] * (1 if count == 2 else 2)
     needed = needs_at(5, 0.0005)
     inputs, own = sum(table.bytes for table in needed.tables), sum(needed.space_bytes.values())
@@ -134,7 +134,7 @@ def test_nodes_that_share_a_file_system_need_its_room_together(kind: str, boots:
 
 
 def test_a_node_whose_files_stay_in_its_cache_is_named() -> None:
-    seen = seen_of({"a": looked("1"), "b": looked("2", cached_reason="work: 9p keeps its files")})
+    seen = observed_machine({"a": looked("1"), "b": looked("2", cached_reason="work: 9p keeps its files")})
     assert (seen.uncached, seen.uncached_reason) == (False, "b: work: 9p keeps its files")
 
 

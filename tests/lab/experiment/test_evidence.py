@@ -11,8 +11,8 @@ import msgspec
 import pytest
 
 from mawl.figures.comparison.sides import ComparedRun, Side
-from mawl.lab.experiment.evidence import finding_found, series_found
-from mawl.lab.experiment.records import ArmRun, Direction, FindingSpec, SeriesFound, SeriesSpec
+from mawl.lab.experiment.evidence import finding_result, series_result
+from mawl.lab.experiment.records import ArmRun, Direction, FindingSpec, SeriesResult, SeriesSpec
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
@@ -50,21 +50,21 @@ def spec(direction: Direction) -> FindingSpec:
 )
 def test_less_than_a_tenth_is_alike(seconds: float, found: str) -> None:
     arms = {"none": arm("none", 100.0, 1e9), "software": arm("software", seconds, 1e9)}
-    judged = finding_found(spec("alike"), arms, "A Paper")
+    judged = finding_result(spec("alike"), arms, "A Paper")
     assert judged.found == found
     assert judged.agrees is (found == "alike")
 
 
 def test_where_it_is_otherwise_the_report_says_why() -> None:
     arms = {"none": arm("none", 100.0, 1e9), "software": arm("software", 50.0, 2e8, cpu=6.0)}
-    judged = finding_found(spec("higher"), arms, "A Paper")
+    judged = finding_result(spec("higher"), arms, "A Paper")
     assert judged.agrees is False
     assert "1.00 GB -> 200 MB for the same application bytes, fewer" in judged.reasons[0]
     assert judged.reasons[-1].endswith("CPU time of the jobs 4.00 s -> 6.00 s")
 
 
 def test_an_arm_that_did_not_run_is_not_judged() -> None:
-    judged = finding_found(spec("lower"), {"none": arm("none", 100.0, 1e9)}, "A Paper")
+    judged = finding_result(spec("lower"), {"none": arm("none", 100.0, 1e9)}, "A Paper")
     assert judged.agrees is None
     assert judged.reasons == ["the figure is not known of both arms"]
 
@@ -96,7 +96,7 @@ def step(name: str, rate: float, *, jobs: float = 16.0, uneven: float = 1.0) -> 
     return Side(label=name, runs=(ComparedRun(facts=facts(), summary=partly(summary), jobs={}),))
 
 
-def judged(*sides: Side, own_cpu: float = 0.2) -> SeriesFound:
+def judged(*sides: Side, own_cpu: float = 0.2) -> SeriesResult:
     runs = {
         side.label: ArmRun(
             arm=side.label,
@@ -110,7 +110,7 @@ def judged(*sides: Side, own_cpu: float = 0.2) -> SeriesFound:
         for side in sides
     }
     caps = {name: count * CAP for name, count in ARMS.items()}
-    return series_found(SPEC, {side.label: side for side in sides}, runs, caps)
+    return series_result(SPEC, {side.label: side for side in sides}, runs, caps)
 
 
 def test_steps_count_devices_once_and_leave_other_roles_out() -> None:

@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-import msgspec
 import pytest
 
 from mawl.figures.comparison.sides import ComparedRun, JobTime, Side
-from mawl.lab.experiment.evidence import programs_found
-from mawl.lab.experiment.metrics import LAB_EVIDENCE_METRICS
+from mawl.lab.experiment.evidence import programs_result
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
@@ -35,7 +31,7 @@ def arm(name: str, runs: int, first: int = 0, **seconds: float) -> Side:
 
 
 def test_five_runs_an_arm_are_judged_program_by_program() -> None:
-    found = programs_found(
+    found = programs_result(
         arm("as-found", 5, wide_sort=10.0, text_topics=2.0, ledger_update=3.0),
         arm("profile", 5, 1, wide_sort=4.0, text_topics=2.0, ledger_update=4.0),
     )
@@ -50,26 +46,8 @@ def test_five_runs_an_arm_are_judged_program_by_program() -> None:
 
 
 def test_one_run_an_arm_is_counted_and_not_judged() -> None:
-    found = programs_found(
+    found = programs_result(
         arm("as-found", 1, wide_sort=10.0, text_topics=2.0), arm("profile", 1, wide_sort=4.0, text_topics=2.1)
     )
     assert (found.judged, found.verdict) == (False, "not judged")
     assert (found.faster, found.slower, found.ran_shorter, found.ran_longer) == (0, 0, 1, 1)
-
-
-def test_every_figure_has_a_definition() -> None:
-    found = programs_found(arm("as-found", 5, wide_sort=10.0), arm("profile", 5, 1, wide_sort=4.0))
-    row = msgspec.to_builtins(found)
-    names = {f"programs.*.{name}" for name, value in row.items() if not isinstance(value, str)}
-    names |= {
-        f"programs.*.changes.*.{name}"
-        for name, value in row["changes"][0].items()
-        if not isinstance(value, str)
-    }
-    known = {metric.name: metric for metric in LAB_EVIDENCE_METRICS if metric.name.startswith("programs.")}
-    assert names - {"programs.*.changes"} == set(known)
-    page = (Path(__file__).resolve().parents[3] / "docs/design/lab-beds.md").read_text()
-    assert {metric.source for metric in known.values()} == {
-        "docs/design/lab-beds.md, As found against profile"
-    }
-    assert "## As found against profile\n" in page

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.lab.experiment.evidence import saving_found
-from mawl.lab.experiment.records import RoleKept, SavingFound, SavingSpec, VolumeKept
+from mawl.lab.experiment.evidence import saving_result
+from mawl.lab.experiment.records import RoleKept, SavingResult, SavingSpec, VolumeKept
 from mawl.records.papers import published_result
 
 NAME = "e880-xiv-compressed-30"
 SPEC = SavingSpec(arm="software", storage="btrfs", codec="zstd", level=1, published=NAME)
 
 
-def judged(*volumes: tuple[int, int], estimated: float | None = 0.88) -> SavingFound:
+def judged(*volumes: tuple[int, int], estimated: float | None = 0.88) -> SavingResult:
     kept = RoleKept(
         arm="software",
         role="work",
@@ -27,7 +27,7 @@ def judged(*volumes: tuple[int, int], estimated: float | None = 0.88) -> SavingF
         half_width_ratio=0.0,
         block_bytes=131072,
     )
-    return saving_found(kept, [SPEC], {NAME: published_result(NAME)}, {NAME: "A Paper"})
+    return saving_result(kept, [SPEC], {NAME: published_result(NAME)}, {NAME: "A Paper"})
 
 
 @pytest.mark.parametrize(("stored", "agrees"), [(100, True), (149, True), (151, False), (89, False)])

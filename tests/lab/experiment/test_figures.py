@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import msgspec
 import pytest
 
 from mawl.figures.comparison.sides import Side, published_side
 from mawl.figures.published import published_block
-from mawl.lab.experiment.figures import found
-from mawl.lab.experiment.metrics import LAB_METRICS
-from mawl.lab.experiment.records import ArmRun, ClaimSpec, LabRecord, VerdictSpec, VolumeCalibration
+from mawl.lab.experiment.figures import lab_report
+from mawl.lab.experiment.records import (
+    ArmRun,
+    ClaimSpec,
+    LabRecord,
+    VerdictSpec,
+    VolumeCalibration,
+)
 from mawl.lab.experiment.text import render
 from mawl.records.model.published import Citation, Paper, PaperTimes, PublishedResult
 from tests.fakes.lab_campaign import arm_side
@@ -80,21 +83,23 @@ def record(*verdicts: VerdictSpec) -> LabRecord:
 def test_direction_agrees_where_both_changes_have_the_same_sign_and_there_is_one(
     seconds: float, agrees: bool
 ) -> None:
-    judged = found(record(), {"slow": arm_side("slow", 100.0), "fast": arm_side("fast", seconds)}, PAPERS)
+    judged = lab_report(
+        record(), {"slow": arm_side("slow", 100.0), "fast": arm_side("fast", seconds)}, PAPERS
+    )
     assert judged.claims[0].direction_agrees is agrees
     assert judged.claims[0].published_change_ratio == pytest.approx(-0.1)
     assert judged.claims[0].change_ratio == pytest.approx(seconds / 100.0 - 1.0)
 
 
 def test_what_is_not_known_is_null_with_a_reason() -> None:
-    judged = found(record(), {"slow": arm_side("slow", 100.0)}, PAPERS)
+    judged = lab_report(record(), {"slow": arm_side("slow", 100.0)}, PAPERS)
     claim = judged.claims[0]
     assert (claim.direction_agrees, claim.candidate_value) == (None, None)
     assert claim.reason == "the figure is not known of both arms"
     silent = {**PAPERS, "then-fast": published("then-fast", None)}
     both = {"slow": arm_side("slow", 100.0), "fast": arm_side("fast", 60.0)}
     assert (
-        found(record(), both, silent).claims[0].reason
+        lab_report(record(), both, silent).claims[0].reason
         == "the paper does not give this figure of both systems"
     )
 
@@ -106,7 +111,7 @@ def test_a_verdict_may_be_expected_or_excluded() -> None:
         VerdictSpec(arm="absent", verdict="cpu", source="s"),
     ]
     arms = {"slow": arm_side("slow", 100.0, "storage"), "fast": arm_side("fast", 60.0, "none")}
-    judged = found(record(*specs), arms, PAPERS)
+    judged = lab_report(record(*specs), arms, PAPERS)
     assert [(one.expected, one.agrees) for one in judged.verdicts] == [
         ("storage", True),
         ("not storage", True),
@@ -116,7 +121,7 @@ def test_a_verdict_may_be_expected_or_excluded() -> None:
 
 def test_the_pair_says_where_the_time_went_and_whose_share_it_was() -> None:
     arms = {"slow": arm_side("slow", 100.0, work=60.0), "fast": arm_side("fast", 60.0, work=20.0)}
-    pair = found(record(), arms, PAPERS).pairs[0]
+    pair = lab_report(record(), arms, PAPERS).pairs[0]
     assert pair.place == "blocked in work"
     assert pair.blocked_seconds == pytest.approx(70.0)
     assert pair.work_util_blocked_ratio == pytest.approx(60.0 / 70.0)
@@ -126,7 +131,7 @@ def test_the_pair_says_where_the_time_went_and_whose_share_it_was() -> None:
 def test_the_text_holds_paper_finding_and_agreement() -> None:
     arms = {"slow": arm_side("slow", 100.0, work=60.0), "fast": arm_side("fast", 60.0, work=20.0)}
     spec = VerdictSpec(arm="slow", verdict="storage", source="one disk")
-    text = render(found(msgspec.structs.replace(record(spec), remarks=["said"]), arms, PAPERS))
+    text = render(lab_report(msgspec.structs.replace(record(spec), remarks=["said"]), arms, PAPERS))
     assert "real time, all jobs: direction agrees" in text
     assert "published  then-slow -> then-fast: 100.0 s -> 90.0 s (-10 %)" in text
     assert "here       slow -> fast: 100.0 s -> 60.0 s (-40 %)" in text
@@ -143,38 +148,15 @@ def test_unlike_figures_are_named_and_defined_in_the_text() -> None:
         CLAIM, figure="cpu_real_ratio.without_run_queue", published_figure="cpu_real_ratio.mean"
     )
     arms = {"slow": arm_side("slow", 100.0), "fast": arm_side("fast", 60.0)}
-    text = render(found(msgspec.structs.replace(record(), claims=[unlike]), arms, PAPERS))
+    text = render(lab_report(msgspec.structs.replace(record(), claims=[unlike]), arms, PAPERS))
     assert "published  is cpu_real_ratio.mean: Mean of the jobs' own ratios." in text
     assert "here       is cpu_real_ratio.without_run_queue: Summed CPU time over" in text
-    assert "cpu_real_ratio" not in render(found(record(), arms, PAPERS))
+    assert "cpu_real_ratio" not in render(lab_report(record(), arms, PAPERS))
 
 
 def test_a_median_of_several_measurements_is_told_in_the_text() -> None:
     once = record().calibration[0]
     again = msgspec.structs.replace(once, what="buffered write", measured=104e6, tries=3)
-    text = render(found(msgspec.structs.replace(record(), calibration=[once, again]), {}, PAPERS))
+    text = render(lab_report(msgspec.structs.replace(record(), calibration=[once, again]), {}, PAPERS))
     assert "disk, buffered write: the first was too far off, this is the median of 3 (+4.0 %)" in text
-    assert "the median" not in render(found(record(), {}, PAPERS))
-
-
-def test_every_figure_of_a_report_has_a_definition() -> None:
-    arms = {"slow": arm_side("slow", 100.0, "storage"), "fast": arm_side("fast", 60.0, "none")}
-    plain = msgspec.to_builtins(
-        found(record(VerdictSpec(arm="slow", verdict="storage", source="s")), arms, PAPERS)
-    )
-    figures = {
-        f"{group}.*.{name}"
-        for group in ("arms", "calibration", "claims", "verdicts", "pairs")
-        for row in plain[group]
-        for name, value in row.items()
-        if not isinstance(value, str)
-    }
-    texts = {"claims.*.reason", "verdicts.*.role", "verdicts.*.device", "pairs.*.place", "pairs.*.sentence"}
-    assert figures - texts == {metric.name for metric in LAB_METRICS}
-
-
-def test_definitions_point_to_a_heading_of_the_design_page() -> None:
-    page = (Path(__file__).resolve().parents[3] / "docs/design/lab.md").read_text()
-    for metric in LAB_METRICS:
-        assert metric.definition.endswith(".")
-        assert f"## {metric.source.partition(', ')[2]}\n" in page
+    assert "the median" not in render(lab_report(record(), {}, PAPERS))

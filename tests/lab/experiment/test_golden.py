@@ -10,17 +10,17 @@ import pytest
 
 from mawl.lab.experiment.records import (
     ArmFigures,
+    ArmPair,
     ArmRun,
-    ClaimFound,
-    FindingFound,
-    LabFound,
-    PairFound,
-    ProgramFound,
-    ProgramsFound,
-    SavingFound,
-    SeriesFound,
-    StepFound,
-    VerdictFound,
+    ClaimResult,
+    FindingResult,
+    LabReport,
+    ProgramResult,
+    ProgramsResult,
+    SavingResult,
+    SeriesResult,
+    SeriesStep,
+    VerdictResult,
     VolumeCalibration,
     VolumeKept,
 )
@@ -41,10 +41,10 @@ def arm(name: str, busy: float | None, own: float | None, speed: float = 1.0, ag
     )
 
 
-def claim(title: str, figure: str, values: tuple[float | None, ...], agrees: bool | None) -> ClaimFound:
+def claim(title: str, figure: str, values: tuple[float | None, ...], agrees: bool | None) -> ClaimResult:
     """Values: published reference and candidate, then those found here."""
     before, after, here_before, here_after = values
-    return ClaimFound(
+    return ClaimResult(
         title=title,
         figure=figure,
         published_figure=figure,
@@ -83,7 +83,7 @@ CALIBRATION = [
     ),
 ]
 
-TWO_ARMS = LabFound(
+TWO_ARMS = LabReport(
     campaign_id="20260102-030405-hybrid-1a2b",
     bed="hybrid",
     title="one disk for all, against flash for work and util",
@@ -97,16 +97,16 @@ TWO_ARMS = LabFound(
         claim("read latency", "io.by_role.data.read_latency_seconds.mean", (None, 0.002, 0.01, 0.001), None),
     ],
     verdicts=[
-        VerdictFound(arm="slow", expected="storage", source="one disk", verdict="storage", role="work",
+        VerdictResult(arm="slow", expected="storage", source="one disk", verdict="storage", role="work",
                      device="loop0", agrees=True),
-        VerdictFound(arm="fast", expected="not storage", source="flash", verdict=None, role=None,
+        VerdictResult(arm="fast", expected="not storage", source="flash", verdict=None, role=None,
                      device=None, agrees=None),
     ],
     pairs=[
-        PairFound(reference="slow", candidate="fast", place="blocked in work",
+        ArmPair(reference="slow", candidate="fast", place="blocked in work",
                   sentence="40.0 s of 40.0 s less is time blocked in work",
                   blocked_seconds=70.0, work_util_blocked_ratio=0.86, work_util_ratio=0.9),
-        PairFound(reference="slow", candidate="fast", place=None, sentence="nothing differs",
+        ArmPair(reference="slow", candidate="fast", place=None, sentence="nothing differs",
                   blocked_seconds=None, work_util_blocked_ratio=None, work_util_ratio=None),
     ],
     remarks=["others kept the processors busy"],
@@ -128,8 +128,8 @@ def figures(name: str, rate: float | None) -> ArmFigures:
     )
 
 
-def step(name: str, volumes: int, rate: float | None, gain: float | None) -> StepFound:
-    return StepFound(
+def step(name: str, volumes: int, rate: float | None, gain: float | None) -> SeriesStep:
+    return SeriesStep(
         arm=name,
         volumes=volumes,
         bytes_per_second=rate,
@@ -144,12 +144,12 @@ def step(name: str, volumes: int, rate: float | None, gain: float | None) -> Ste
     )
 
 
-def saving(role: str, kept: list[VolumeKept], estimated: float | None, agrees: bool | None) -> SavingFound:
+def saving(role: str, kept: list[VolumeKept], estimated: float | None, agrees: bool | None) -> SavingResult:
     original, stored = (
         sum(getattr(one, name) for one in kept) for name in ("original_bytes", "stored_bytes")
     )
     real = 1.0 - stored / original if original else None
-    return SavingFound(
+    return SavingResult(
         arm="fast",
         role=role,  # type: ignore[arg-type]
         codec="zstd-1",
@@ -177,7 +177,7 @@ EVERYTHING = msgspec.structs.replace(
     TWO_ARMS,
     figures=[figures("slow", 60e6), figures("fast", None)],
     series=[
-        SeriesFound(
+        SeriesResult(
             title="volumes of work",
             roles=["work", "util"],
             steps=[step("one", 1, 39e6, None), step("two", 2, 70e6, 0.79), step("four", 4, None, None)],
@@ -188,32 +188,32 @@ EVERYTHING = msgspec.structs.replace(
         )
     ],
     findings=[
-        FindingFound(text="compression makes it slower", citation="A Paper, 2020, p. 8",
+        FindingResult(text="compression makes it slower", citation="A Paper, 2020, p. 8",
                      figure="time.real_time_seconds", reference="slow", candidate="fast", expected="higher",
                      found=None, reference_value=100.0, candidate_value=None, change_ratio=None, agrees=None),
-        FindingFound(text="compression makes it slower", citation="A Paper, 2020, p. 8",
+        FindingResult(text="compression makes it slower", citation="A Paper, 2020, p. 8",
                      figure="time.real_time_seconds", reference="slow", candidate="fast", expected="higher",
                      found="lower", reference_value=100.0, candidate_value=70.0, change_ratio=-0.3,
                      agrees=False, reasons=["fewer bytes reached the devices"]),
     ],
     programs=[
-        ProgramsFound(
+        ProgramsResult(
             reference="slow", candidate="fast", runs=[5, 5], judged=True, verdict="faster",
             change_ratio=-0.4, low_ratio=-0.5, high_ratio=-0.3, faster=1, slower=0, not_told_apart=1,
             ran_shorter=2, ran_longer=0,
             changes=[
-                ProgramFound(program="wide_sort", verdict="faster", change_ratio=-0.6,
+                ProgramResult(program="wide_sort", verdict="faster", change_ratio=-0.6,
                              low_ratio=-0.7, high_ratio=-0.5),
-                ProgramFound(program="text_topics", verdict="not told apart", change_ratio=-0.01,
+                ProgramResult(program="text_topics", verdict="not told apart", change_ratio=-0.01,
                              low_ratio=-0.04, high_ratio=0.02),
             ],
         ),
-        ProgramsFound(
+        ProgramsResult(
             reference="slow", candidate="fast", runs=[1, 1], judged=False, verdict="not judged",
             change_ratio=None, low_ratio=None, high_ratio=None, faster=0, slower=0, not_told_apart=0,
             ran_shorter=1, ran_longer=0,
             changes=[
-                ProgramFound(program="wide_sort", verdict="not judged", change_ratio=-0.6, low_ratio=None,
+                ProgramResult(program="wide_sort", verdict="not judged", change_ratio=-0.6, low_ratio=None,
                              high_ratio=None),
             ],
         ),
@@ -227,6 +227,6 @@ EVERYTHING = msgspec.structs.replace(
 
 
 @pytest.mark.parametrize(("name", "found"), [("lab.txt", TWO_ARMS), ("lab-everything.txt", EVERYTHING)])
-def test_the_text_of_a_campaign_is_its_golden_file(name: str, found: LabFound) -> None:
+def test_the_text_of_a_campaign_is_its_golden_file(name: str, found: LabReport) -> None:
     made = render(found)
     assert made == golden(name, made)

@@ -7,9 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from mawl.figures.job_sums import generalised
+from mawl.lab.experiment.records import LabReport
 from mawl.measure.accounting import ProcessSampler
+from mawl.records.model.fields import metrics_of, places
 from mawl.records.model.metrics import (
     METRICS,
     ROLE_COLUMNS,
@@ -23,6 +26,12 @@ from mawl.records.model.role_io import IO_FIELDS, WAIT_FIELDS, Waits
 from mawl.records.model.run import Alone
 from mawl.records.model.signature import SIGNATURE
 from mawl.run.runner.sampling import Sampling
+from mawl.tuning.changes import Changes
+from mawl.tuning.records import Checked
+from mawl.tuning.search.records import SearchAnswer
+from mawl.whatif.metrics import SimulationAnswer
+from mawl.whatif.placement.metrics import PlacementAdvice
+from mawl.whatif.size.records import PrintedSize
 from tests.advice.test_smt import judged
 from tests.fakes.array_run import array_statistics
 from tests.fakes.capped_run import CAP, capped_run
@@ -146,8 +155,31 @@ def test_every_series_of_the_samples_has_an_entry() -> None:
         )
 
 
+ANSWERS = (Changes, Checked, LabReport, PlacementAdvice, PrintedSize, SearchAnswer, SimulationAnswer)
+ANSWER_METRICS = tuple(metric for answer in ANSWERS for metric in metrics_of(answer))
+
+
+@pytest.mark.parametrize("answer", ANSWERS)
+def test_every_figure_of_an_answer_is_defined_once(answer: type) -> None:
+    every = list(places(answer))
+    names = [one.name for one in every if one.figure.definition]
+    assert len(set(names)) == len(names)
+    figures = [one for one in every if one.kind in (int, float, bool)]
+    assert figures and not [
+        one.name for one in figures if not one.figure.definition and one.name.removesuffix(".*") not in names
+    ]
+
+
+@pytest.mark.parametrize("answer", [answer for answer in ANSWERS if answer is not LabReport])
+def test_every_word_of_an_answer_is_defined(answer: type) -> None:
+    every = {one.name: one for one in places(answer)}
+    words = [name for name, one in every.items() if one.kind is str and not one.figure.definition]
+    # Members of lists and records that have a definition as a whole need none.
+    assert not [name for name in words if not every[name.rpartition(".")[0]].figure.definition]
+
+
 def test_a_source_in_the_documents_is_there_with_its_heading() -> None:
-    for metric in METRICS:
+    for metric in (*METRICS, *ANSWER_METRICS):
         for source in metric.source.split("; "):
             page, _, heading = source.partition(", ")
             assert "DESIGN.md" not in source
@@ -157,6 +189,6 @@ def test_a_source_in_the_documents_is_there_with_its_heading() -> None:
 
 
 def test_definitions_are_one_sentence_with_a_source() -> None:
-    for metric in METRICS:
+    for metric in (*METRICS, *ANSWER_METRICS):
         assert metric.definition.endswith(".") or metric.definition.endswith(".)"), metric.name
         assert metric.source

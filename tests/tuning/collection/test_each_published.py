@@ -15,7 +15,7 @@ from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings, check
 from mawl.tuning.collection.reading import read_collections
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import SettingFound, TuningSetting
+from mawl.tuning.records import CheckedSetting, TuningSetting
 from tests.fakes import collected_hosts as hosts
 from tests.tuning.collection.test_published import PAPERS, PUBLISHED, STORAGES
 
@@ -23,7 +23,7 @@ Key = tuple[str, str, str, str]
 Files = dict[str, dict[str, str]]
 """Node to command to output."""
 
-Bases = dict[bool, tuple[Files, CurrentSettings, list[SettingFound]]]
+Bases = dict[bool, tuple[Files, CurrentSettings, list[CheckedSetting]]]
 """By layout (XIV alone, hybrid): the files, what is read from them, and the rows of the check."""
 
 FLAGS = {"block size": "-B", "block allocation type": "-j", "sub-block size": "-f"}
@@ -44,11 +44,11 @@ def read(folder: Path, files: Files) -> CurrentSettings:
     return reading
 
 
-def rows_of(reading: CurrentSettings) -> list[SettingFound]:
+def rows_of(reading: CurrentSettings) -> list[CheckedSetting]:
     return [one for one in check(reading, None, profiles()).settings if one.profile in PAPERS]
 
 
-def key_of(row: SettingFound) -> Key:
+def key_of(row: CheckedSetting) -> Key:
     return (row.profile, row.tier, row.group, row.name)
 
 
@@ -79,7 +79,7 @@ def another(setting: TuningSetting, current: str) -> str:
     return hex(2 * value + 16) if current.startswith("0x") else str(2 * value + 3)
 
 
-def altered(files: Files, row: SettingFound, setting: TuningSetting, *, gone: bool) -> Files:
+def altered(files: Files, row: CheckedSetting, setting: TuningSetting, *, gone: bool) -> Files:
     """The files with another value of one setting, or without its line."""
     command, pattern = line_of(row, setting)
     outputs = files[row.node]
@@ -97,7 +97,7 @@ def altered(files: Files, row: SettingFound, setting: TuningSetting, *, gone: bo
     return {**files, row.node: {**outputs, command: text[:first] + new + text[last:]}}
 
 
-def line_of(row: SettingFound, setting: TuningSetting) -> tuple[str, str]:
+def line_of(row: CheckedSetting, setting: TuningSetting) -> tuple[str, str]:
     """The command that prints a setting, and its line there."""
     name, family = re.escape(setting.figure), str(setting.family)
     if family in TUNABLES:
@@ -114,7 +114,7 @@ def line_of(row: SettingFound, setting: TuningSetting) -> tuple[str, str]:
     return command, pattern
 
 
-def same(rows: Iterable[SettingFound], row: SettingFound) -> SettingFound:
+def same(rows: Iterable[CheckedSetting], row: CheckedSetting) -> CheckedSetting:
     (found,) = (
         one
         for one in rows
@@ -123,7 +123,7 @@ def same(rows: Iterable[SettingFound], row: SettingFound) -> SettingFound:
     return found
 
 
-def outcome(before: CurrentSettings, after: CurrentSettings, row: SettingFound) -> SettingChange:
+def outcome(before: CurrentSettings, after: CurrentSettings, row: CheckedSetting) -> SettingChange:
     found = changes(before, after, ("before", "after"), [profiles()[row.profile]], profiles()).settings
     wanted = (row.node, row.subject, row.profile, row.tier, row.name)
     (change,) = (one for one in found if (one.node, one.subject, one.profile, one.tier, one.name) == wanted)
@@ -158,11 +158,11 @@ def test_a_published_setting_is_kept_changed_or_not_collected(key: Key, bases: B
     assert elsewhere(found, row) == elsewhere(rows, row)
 
 
-def known(row: SettingFound, key: Key) -> bool:
+def known(row: CheckedSetting, key: Key) -> bool:
     return key_of(row) == key and row.current is not None
 
 
-def elsewhere(rows: Iterable[SettingFound], row: SettingFound) -> set[tuple[str, ...]]:
+def elsewhere(rows: Iterable[CheckedSetting], row: CheckedSetting) -> set[tuple[str, ...]]:
     """What is said of everything but this setting of this subject."""
     return {
         (one.node, one.subject, *key_of(one), one.state, str(one.current))

@@ -9,7 +9,7 @@ import pytest
 from mawl.tuning.check import check
 from mawl.tuning.collection.reading import read_collections
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import SettingFound
+from mawl.tuning.records import CheckedSetting
 from tests.fakes import collected_hosts as hosts
 
 PAPERS = ("aix-fibre-channel", "aix-power8", "spectrum-scale")
@@ -17,7 +17,7 @@ PUBLISHED = {(name, one.subject, one.group, one.name) for name in PAPERS for one
 STORAGES = {"sasess": "ESS GL4", "sasnew": "FlashSystem 9150"}
 
 
-def rows(tmp_path: Path, values: hosts.Values, *, hybrid: bool) -> list[SettingFound]:
+def rows(tmp_path: Path, values: hosts.Values, *, hybrid: bool) -> list[CheckedSetting]:
     """Settings of a partition with Spectrum Scale and of its virtual I/O server."""
     files = [*hosts.client_files(values, hybrid), *hosts.scale_files(values, hybrid)]
     folders = [
@@ -29,7 +29,7 @@ def rows(tmp_path: Path, values: hosts.Values, *, hybrid: bool) -> list[SettingF
     return [one for one in found.settings if one.profile in PAPERS]
 
 
-def names(found: list[SettingFound]) -> set[tuple[str, str, str, str]]:
+def names(found: list[CheckedSetting]) -> set[tuple[str, str, str, str]]:
     return {(one.profile, one.tier, one.group, one.name) for one in found}
 
 

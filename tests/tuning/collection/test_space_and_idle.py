@@ -7,7 +7,7 @@ from pathlib import Path
 from mawl.tuning.check import check
 from mawl.tuning.collection.reading import collector, read_collections
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import SettingFound
+from mawl.tuning.records import CheckedSetting
 from tests.fakes import collected_hosts as hosts
 
 MOUNT = "/dev/sdb1 on /sasdata type xfs (rw,noatime)"
@@ -20,7 +20,7 @@ STATES = """/sys/devices/system/cpu/cpu0/cpuidle/state0/latency:0
 /sys/devices/system/cpu/cpu0/cpuidle/state1/disable:0"""
 
 
-def found(tmp_path: Path, files: list[tuple[str, str]]) -> dict[tuple[str, str], SettingFound]:
+def found(tmp_path: Path, files: list[tuple[str, str]]) -> dict[tuple[str, str], CheckedSetting]:
     folder = hosts.write(tmp_path / "lx1", "lx1", "linux", files)
     told = check(read_collections([folder], {}), None, profiles()).settings
     return {(one.name, one.subject): one for one in told}

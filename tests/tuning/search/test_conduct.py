@@ -23,9 +23,7 @@ from mawl.records.store.files import LARGEST_FACTS_BYTES
 from mawl.tuning.search.records import (
     OBJECTIVES,
     RECORD,
-    SEARCH_METRICS,
     Objective,
-    ProgramCounts,
     read_search,
     write_search,
 )
@@ -158,18 +156,6 @@ def test_a_gain_becomes_a_profile_that_runs_take(whole: Path, tmp_path: Path) ->
     origin = tomllib.loads(file.read_text())["origin"]
     assert (origin["statement"], origin["pairs"]) == (found.statement, 2 * found.blocks)
     assert load_side(file)[0] == profile
-
-
-def test_names_are_those_of_the_registry(whole: Path) -> None:
-    found = carried_out(whole, SearchRuns())
-    found = msgspec.structs.replace(found, programs=ProgramCounts(faster=1, slower=0, not_told_apart=0))
-    names: set[str] = set()
-    for name, value in msgspec.to_builtins(found).items():
-        if name in ("looks", "trials"):
-            names |= {f"{name}.*.{inner}" for inner in value[0]}
-        else:
-            names |= {f"programs.{inner}" for inner in value} if name == "programs" else {name}
-    assert {f"search.{name}" for name in names} == {metric.name for metric in SEARCH_METRICS}
 
 
 def test_a_changed_record_is_refused(whole: Path, tmp_path: Path) -> None:

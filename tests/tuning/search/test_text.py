@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from mawl.reports.layout import LINE_WIDTH
-from mawl.tuning.records import SettingFound, SettingSource
-from mawl.tuning.search.records import ProgramCounts, SearchFound, SearchTrial
+from mawl.tuning.records import CheckedSetting, SettingSource
+from mawl.tuning.search.records import ProgramCounts, SearchAnswer, SearchTrial
 from mawl.tuning.search.text import render, with_statement
 
-PROPOSED = SettingFound(
+PROPOSED = CheckedSetting(
     node="n",
     subject="sda",
     state="differs",
@@ -41,7 +41,7 @@ PROPOSED = SettingFound(
 )
 
 
-def found(**changes: Any) -> SearchFound:
+def found(**changes: Any) -> SearchAnswer:
     """A gain of a fifth by two threads."""
     values: dict[str, Any] = {
         "campaign": "c",
@@ -74,7 +74,7 @@ def found(**changes: Any) -> SearchFound:
         "proposed": [PROPOSED],
         "proposed_reason": None,
     }
-    return with_statement(SearchFound(**{**values, **changes}))
+    return with_statement(SearchAnswer(**{**values, **changes}))
 
 
 @pytest.mark.parametrize(

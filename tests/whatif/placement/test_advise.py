@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -16,7 +15,7 @@ from mawl.records.model.role_io import Waits
 from mawl.records.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.whatif.placement.advise import advise, probed
-from mawl.whatif.placement.metrics import PLACEMENT_METRICS, PlacementAdvice
+from mawl.whatif.placement.metrics import PlacementAdvice
 from mawl.whatif.placement.text import render
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
@@ -236,24 +235,3 @@ def test_roles_on_volumes_of_several_targets_lie_evenly_on_them() -> None:
     found = advice(SLOW, twin, FLASH, of=spread)
     assert found["roles"][role]["targets"] == ["slow", "twin"]
     assert found["targets"][1]["holds"] == ["work"]
-
-
-def test_every_figure_of_the_advice_is_defined_once() -> None:
-    found = advice(SLOW, msgspec.structs.replace(FLASH, free_bytes=100 * 10**9))
-    named = set()
-    for path in _leaves(found, ("placement",)):
-        member = "*" if path[1] in ("roles", "targets", "moves") and len(path) > 2 else None
-        named.add(".".join(path if member is None else (*path[:2], member, *path[3:])))
-    names = {metric.name for metric in PLACEMENT_METRICS}
-    assert len(names) == len(PLACEMENT_METRICS)
-    assert named <= names
-    assert names - named == {"placement.best", "placement.proof"}, "blocks, which may be null as a whole"
-
-
-def _leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
-    records = isinstance(value, list) and any(isinstance(member, dict) for member in value)
-    members = value.items() if isinstance(value, dict) else enumerate(value) if records else ()
-    if not members:
-        yield path
-    for name, member in members:
-        yield from _leaves(member, (*path, str(name)))

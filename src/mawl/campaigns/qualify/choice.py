@@ -17,7 +17,7 @@ from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
-from mawl.campaigns.qualify.interface import MachineSeen, Mix, Model, WritableSpace
+from mawl.campaigns.qualify.interface import Mix, Model, ObservedMachine, WritableSpace
 from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SESSIONS_PER_CORE, mix_range, mixed
@@ -146,7 +146,7 @@ def probe_seconds(minutes: float) -> float:
 class Chooser:
     """The choice for one machine; every forecast is made once."""
 
-    def __init__(self, asked: Asked, seen: MachineSeen, model: Model, left_seconds: float) -> None:
+    def __init__(self, asked: Asked, seen: ObservedMachine, model: Model, left_seconds: float) -> None:
         self.asked, self.seen, self.model = asked, seen, model
         self.left_seconds = left_seconds
         self.sessions = sessions_of(asked, seen.cores)
@@ -405,7 +405,7 @@ def smallest(asked: Asked) -> float:
     return max(SMOKE, asked.scale or SMOKE)
 
 
-def check_fits(seen: MachineSeen, sessions: int, scale: float = SMOKE) -> None:
+def check_fits(seen: ObservedMachine, sessions: int, scale: float = SMOKE) -> None:
     """Raise ``UnsuitableMachineError`` where the scale does not fit."""
     needed = needs_at(sessions, scale)
     which = "the smallest scale" if scale == SMOKE else f"scale {scale_name(scale)}"

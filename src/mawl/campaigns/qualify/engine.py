@@ -32,7 +32,7 @@ from mawl.campaigns.qualify.choice import (
     sessions_of,
     time_ratio,
 )
-from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, Work
+from mawl.campaigns.qualify.interface import Model, ObservedMachine, RunWish, Work
 from mawl.campaigns.qualify.runs import Runs
 from mawl.figures.campaign.knee import SessionRun
 from mawl.records.model.qualification import (
@@ -83,7 +83,7 @@ class Engine:
         self.folder, self.work = folder, work
         self.runs = Runs(folder, record, work, clock, show)
         self._clock, self._now, self._show = clock, now, show
-        self._seen: MachineSeen | None = None
+        self._seen: ObservedMachine | None = None
         self._model: Model | None = None
 
     @property
@@ -334,7 +334,7 @@ class Engine:
         self._change(name, state=state, detail=detail, seconds=seconds)
         self._show(_line(self.record.phase(name)))
 
-    def _look(self) -> MachineSeen:
+    def _look(self) -> ObservedMachine:
         if self._seen is None:
             self._seen = first_look(self.work, self.record.asked, SMOKE, self._show)
         return self._seen
@@ -408,7 +408,7 @@ class Engine:
             raise
 
 
-def first_look(work: Work, asked: Asked, scale: float, show: Callable[[str], None]) -> MachineSeen:
+def first_look(work: Work, asked: Asked, scale: float, show: Callable[[str], None]) -> ObservedMachine:
     """The machine; raises MawlError where mawl cannot work on it, or the scale does not fit.
 
     ``show`` gets a notice for each directory that was made, also where the scale does not fit there.

@@ -27,7 +27,7 @@ class WritableSpace(msgspec.Struct, frozen=True, kw_only=True):
     nodes: int = 1
 
 
-class MachineSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedMachine(msgspec.Struct, frozen=True, kw_only=True):
     """What a look at the machine shows.  ``cores`` are those that jobs may use.
 
     ``uncached`` is False, with ``uncached_reason``, where ``--cache none`` cannot hold.  Where there are
@@ -93,7 +93,7 @@ class RunWish(msgspec.Struct, frozen=True, kw_only=True):
     all_nodes: bool = False
 
 
-class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
+class ObservedRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a finished run shows; ``slowdown`` is None where W is not known.
 
     ``others_cpu_ratio`` is the share of all processor time that other work used, None where not known.
@@ -117,7 +117,7 @@ class RunSeen(msgspec.Struct, frozen=True, kw_only=True):
 class Work(Protocol):
     """The machine under test, and what is known of it from folders."""
 
-    def look(self) -> MachineSeen:
+    def look(self) -> ObservedMachine:
         """What the machine is; raises MawlError where mawl cannot work on it."""
 
     def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
@@ -136,7 +136,7 @@ class Work(Protocol):
     def outcome(self, folder: Path) -> RunOutcome | None:
         """What became of the run in a folder; None where it did not begin or is no run."""
 
-    def read(self, folder: Path, repeats: int) -> RunSeen:
+    def read(self, folder: Path, repeats: int) -> ObservedRun:
         """What a finished run shows; ``repeats``, the runs of its kind, become a part of its facts."""
 
     def model(self, calibration: Path, mix: Path, probe: Path) -> Model:

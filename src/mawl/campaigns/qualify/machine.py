@@ -18,7 +18,7 @@ from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
-from mawl.campaigns.qualify.interface import MachineSeen, Model, RunSeen, RunWish, WritableSpace
+from mawl.campaigns.qualify.interface import Model, ObservedMachine, ObservedRun, RunWish, WritableSpace
 from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
 from mawl.figures.others import other_programs_of
 from mawl.figures.view import StoredView
@@ -106,9 +106,9 @@ class QualifyMachine:
         self._roles: dict[Role, list[Path]] = {
             role: [Path(place) for place in asked.roles[role]] for role in ROLES
         }
-        self._read: dict[tuple[Path, int], RunSeen] = {}
+        self._read: dict[tuple[Path, int], ObservedRun] = {}
 
-    def look(self) -> MachineSeen:
+    def look(self) -> ObservedMachine:
         noise, began = NoiseWatch(), time.monotonic()
         machine = read_machine()
         systems = [
@@ -129,7 +129,7 @@ class QualifyMachine:
         reason = why_cached(self._roles, os.environ)
         time.sleep(max(began + LOOK_SECONDS - time.monotonic(), 0.0))
         checks = [*limit_checks(machine), container_check(machine), *noise_checks(machine, noise.look())]
-        return MachineSeen(
+        return ObservedMachine(
             cores=cores,
             memory_bytes=machine.binding_memory_limit or machine.memory_bytes or 0,
             systems=systems,
@@ -220,7 +220,7 @@ class QualifyMachine:
             return open_run(folder).facts.outcome
         return None
 
-    def read(self, folder: Path, repeats: int) -> RunSeen:
+    def read(self, folder: Path, repeats: int) -> ObservedRun:
         key = folder, repeats
         if key not in self._read:
             self._read[key] = _read_run(folder, repeats)
@@ -325,7 +325,7 @@ def target_words(found: Probe) -> str:
     return f"{', '.join(target.roles)}: {', '.join(words)}"
 
 
-def _read_run(folder: Path, repeats: int) -> RunSeen:
+def _read_run(folder: Path, repeats: int) -> ObservedRun:
     facts = read_facts(folder)
     if facts.repeats != repeats:
         write_facts(folder, msgspec.structs.replace(facts, repeats=repeats))
@@ -335,7 +335,7 @@ def _read_run(folder: Path, repeats: int) -> RunSeen:
     time_, jobs = summary.time, summary.jobs
     planned = stored.facts.workload.jobs
     bad = max(jobs.total, planned) - jobs.counted
-    return RunSeen(
+    return ObservedRun(
         run_id=stored.facts.run_id,
         outcome=stored.facts.outcome,
         reason=f"{counted_noun(bad, 'job')} of {planned} did not finish well" if bad else None,

@@ -15,7 +15,7 @@ from mawl.base.errors import MawlError, UsageError
 from mawl.base.units import counted_noun, format_ratio
 from mawl.campaigns.qualify.choice import LEAST_PHASE_SECONDS, Chooser, Repeats, needs_at
 from mawl.campaigns.qualify.engine import Engine, LeftOutError
-from mawl.campaigns.qualify.interface import MachineSeen, Model, RunWish, WritableSpace
+from mawl.campaigns.qualify.interface import Model, ObservedMachine, RunWish, WritableSpace
 from mawl.campaigns.qualify.machine import QualifyMachine, check_places
 from mawl.figures.open_jobs import cut_nodes
 from mawl.measure.space import EPHEMERAL
@@ -59,7 +59,7 @@ class QualifyNodes(QualifyMachine):
         self._nodes: NodesSpec = asked.nodes
         self._names = list(names)
 
-    def look(self) -> MachineSeen:
+    def look(self) -> ObservedMachine:
         check = look_at(self._nodes, self._asked.roles, self._names)
         for line in check.lines() if check.checks else ():
             self._show(line)
@@ -67,7 +67,7 @@ class QualifyNodes(QualifyMachine):
         self._names = without_the_unfit(check, names, goes_on=self._nodes.start_with_those_that_come)
         found = {name: check.looks[name] for name in self._names}
         check_several(self._names)
-        seen = seen_of(found)
+        seen = observed_machine(found)
         check_places(seen.systems)
         return seen
 
@@ -100,11 +100,11 @@ def check_several(names: Sequence[str]) -> None:
         )
 
 
-def seen_of(found: Mapping[str, NodeLook]) -> MachineSeen:
+def observed_machine(found: Mapping[str, NodeLook]) -> ObservedMachine:
     """What the nodes have in common: the fewest cores, the least memory, and every file system once."""
     reasons = [f"{name}: {one.cached_reason}" for name, one in found.items() if one.cached_reason]
     nodes = nodes_of(found)
-    return MachineSeen(
+    return ObservedMachine(
         cores=min(one.cores for one in found.values()),
         memory_bytes=min(one.memory_bytes for one in found.values()),
         systems=_systems(found),
@@ -203,7 +203,7 @@ class NodesChooser(Chooser):
     as long as a load takes that is just carried: so much longer than one node as the bound permits.
     """
 
-    def __init__(self, asked: Asked, seen: MachineSeen, model: Model, left_seconds: float) -> None:
+    def __init__(self, asked: Asked, seen: ObservedMachine, model: Model, left_seconds: float) -> None:
         super().__init__(asked, seen, model, left_seconds)
         self.preferred = preferred_for(asked.repeat)
 

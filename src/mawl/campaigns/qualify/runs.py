@@ -11,7 +11,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
-from mawl.campaigns.qualify.interface import RunSeen, RunWish, Work
+from mawl.campaigns.qualify.interface import ObservedRun, RunWish, Work
 from mawl.records.model.qualification import PhaseName, Qualification, QualifyRun, RunPurpose, RunState
 from mawl.records.store.campaign import write_qualification
 
@@ -128,7 +128,7 @@ class Runs:
         )
         return True
 
-    def read(self, run: QualifyRun) -> RunSeen:
+    def read(self, run: QualifyRun) -> ObservedRun:
         return self.work.read(self.folder / run.folder, self._repeats(run))
 
     def _repeats(self, run: QualifyRun) -> int:

@@ -14,7 +14,7 @@ import msgspec
 
 from mawl.derive.derive import WORKING, started_jobs
 from mawl.derive.jobs import Growth, cpu_of, real_of, rows_of
-from mawl.derive.steps import OTHER, VOCABULARY, told_of
+from mawl.derive.steps import OTHER, VOCABULARY, step_figures
 from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob
 from mawl.records.model.records import JobRecord, StepRecord
 from mawl.records.store import Run
@@ -105,7 +105,7 @@ def _key_of_derived(job: DerivedJob) -> Key:
 
 
 def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
-    told = [told_of(step, "unknown") for step in one.steps]
+    told = [step_figures(step, "unknown") for step in one.steps]
     return tuple(
         (
             f"s{step.number}",

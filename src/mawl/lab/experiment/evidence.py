@@ -23,18 +23,18 @@ from mawl.lab.experiment.records import (
     ArmFigures,
     ArmRun,
     Direction,
-    FindingFound,
+    FindingResult,
     FindingSpec,
-    LabFound,
     LabRecord,
-    ProgramFound,
-    ProgramsFound,
+    LabReport,
+    ProgramResult,
+    ProgramsResult,
     RoleKept,
-    SavingFound,
+    SavingResult,
     SavingSpec,
-    SeriesFound,
+    SeriesResult,
     SeriesSpec,
-    StepFound,
+    SeriesStep,
 )
 from mawl.records.model.published import PublishedResult
 from mawl.records.model.summary.summary import Summary
@@ -54,14 +54,14 @@ EVEN_RATIO = 0.8
 """Below it, the busiest volume moves so much more than the mean that it may be what holds."""
 
 
-def series_found(
+def series_result(
     spec: SeriesSpec,
     arms: Mapping[str, Side],
     runs: Mapping[str, ArmRun],
     caps: Mapping[str, float | None],
-) -> SeriesFound:
+) -> SeriesResult:
     """Judge a series; ``caps`` are the sums over an arm's volumes, bytes per second of one direction."""
-    steps: list[StepFound] = []
+    steps: list[SeriesStep] = []
     for name in spec.arms:
         if name in arms:
             steps.append(
@@ -69,7 +69,7 @@ def series_found(
             )
     knee = next((place for place, step in enumerate(steps) if _gains_little(step)), None)
     before = None if knee is None else steps[knee - 1]
-    return SeriesFound(
+    return SeriesResult(
         title=spec.title,
         roles=spec.roles,
         steps=steps,
@@ -81,8 +81,8 @@ def series_found(
 
 
 def _step(
-    spec: SeriesSpec, side: Side, run: ArmRun | None, cap: float | None, before: StepFound | None
-) -> StepFound:
+    spec: SeriesSpec, side: Side, run: ArmRun | None, cap: float | None, before: SeriesStep | None
+) -> SeriesStep:
     summary = side.runs[0].summary
     moved = moved_by_device(summary, spec.roles)
     elapsed = summary.time.elapsed_seconds
@@ -90,7 +90,7 @@ def _step(
     rate = (read + written) / elapsed if elapsed and moved else None
     busier = max(read, written) / elapsed if elapsed and moved else None
     largest = max((sum(both) for both in moved.values()), default=0.0)
-    return StepFound(
+    return SeriesStep(
         arm=side.label,
         volumes=len(moved),
         bytes_per_second=rate,
@@ -120,13 +120,13 @@ def moved_by_device(summary: Summary, roles: Sequence[Role]) -> dict[str, tuple[
     return found
 
 
-def _gains_little(step: StepFound) -> bool:
+def _gains_little(step: SeriesStep) -> bool:
     if step.gain_ratio is None or not step.ideal_gain_ratio:
         return False
     return step.gain_ratio < KNEE_SHARE * step.ideal_gain_ratio
 
 
-def _knee(before: StepFound, step: StepFound) -> str:
+def _knee(before: SeriesStep, step: SeriesStep) -> str:
     assert step.gain_ratio is not None and step.ideal_gain_ratio is not None
     assert before.bytes_per_second is not None and step.bytes_per_second is not None
     return (
@@ -136,7 +136,7 @@ def _knee(before: StepFound, step: StepFound) -> str:
     )
 
 
-def _no_knee(steps: list[StepFound]) -> str:
+def _no_knee(steps: list[SeriesStep]) -> str:
     if len(steps) < 2:
         return "a series needs two steps or more that ran"
     if any(step.bytes_per_second is None for step in steps):
@@ -144,7 +144,7 @@ def _no_knee(steps: list[StepFound]) -> str:
     return f"no knee up to {steps[-1].volumes} volumes: every step brought at least half of the ideal gain"
 
 
-def _reasons(step: StepFound) -> list[str]:
+def _reasons(step: SeriesStep) -> list[str]:
     found = []
     if step.cap_share_ratio is not None and step.cap_share_ratio >= CAP_SHARE:
         found.append(f"the volumes are at {step.cap_share_ratio:.0%} of the sum of their caps")
@@ -167,7 +167,7 @@ MOVED_RATIO = 0.20
 """Devices that moved so much less or more for the same application bytes are worth a sentence."""
 
 
-def finding_found(spec: FindingSpec, arms: Mapping[str, Side], citation: str) -> FindingFound:
+def finding_result(spec: FindingSpec, arms: Mapping[str, Side], citation: str) -> FindingResult:
     reference, candidate = arms.get(spec.reference), arms.get(spec.candidate)
     values = [None if side is None else centre(side.values(spec.figure)) for side in (reference, candidate)]
     here = change(*values)
@@ -178,7 +178,7 @@ def finding_found(spec: FindingSpec, arms: Mapping[str, Side], citation: str) ->
         reasons = ["the figure is not known of both arms"]
     elif not agrees and reference is not None and candidate is not None:
         reasons = why_otherwise(reference, candidate)
-    return FindingFound(
+    return FindingResult(
         text=spec.text,
         citation=citation,
         figure=spec.figure,
@@ -268,7 +268,7 @@ def figures_of(side: Side) -> ArmFigures:
     )
 
 
-def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) -> LabFound:
+def with_evidence(found: LabReport, record: LabRecord, arms: Mapping[str, Side]) -> LabReport:
     """The same with what the bed's series, findings and savings came to.
 
     Raises ``UsageError`` where a bed cites what no paper says.
@@ -280,15 +280,15 @@ def with_evidence(found: LabFound, record: LabRecord, arms: Mapping[str, Side]) 
     return msgspec.structs.replace(
         found,
         figures=[figures_of(side) for side in arms.values()],
-        series=[series_found(spec, arms, runs, _caps(bed, spec, record)) for spec in bed.series],
-        findings=[finding_found(spec, arms, _citation(spec)) for spec in bed.findings],
+        series=[series_result(spec, arms, runs, _caps(bed, spec, record)) for spec in bed.series],
+        findings=[finding_result(spec, arms, _citation(spec)) for spec in bed.findings],
         programs=[
-            programs_found(arms[one.reference], arms[one.candidate])
+            programs_result(arms[one.reference], arms[one.candidate])
             for one in bed.programs
             if one.reference in arms and one.candidate in arms
         ],
         savings=[
-            saving_found(
+            saving_result(
                 kept,
                 bed.savings,
                 results,
@@ -321,12 +321,12 @@ def _citation(spec: FindingSpec) -> str:
     raise UsageError(f"{spec.source} is no paper", cure="see mawl published")
 
 
-def programs_found(reference: Side, candidate: Side) -> ProgramsFound:
+def programs_result(reference: Side, candidate: Side) -> ProgramsResult:
     """Judged where both arms have runs enough, else plain changes; the programs that gained most first."""
     unjudged = why_unjudged(reference, candidate)
     said = statement(reference, candidate, unjudged)
     programs = program_changes(reference, candidate, judged=unjudged is None)
-    return ProgramsFound(
+    return ProgramsResult(
         reference=reference.label,
         candidate=candidate.label,
         runs=[len(reference.runs), len(candidate.runs)],
@@ -341,7 +341,7 @@ def programs_found(reference: Side, candidate: Side) -> ProgramsFound:
         ran_shorter=programs.ran_shorter,
         ran_longer=programs.ran_longer,
         changes=[
-            ProgramFound(
+            ProgramResult(
                 program=change.program,
                 verdict=change.verdict,
                 change_ratio=change.change_ratio,
@@ -353,12 +353,12 @@ def programs_found(reference: Side, candidate: Side) -> ProgramsFound:
     )
 
 
-def saving_found(
+def saving_result(
     kept: RoleKept,
     specs: Sequence[SavingSpec],
     results: dict[str, PublishedResult],
     citations: dict[str, str],
-) -> SavingFound:
+) -> SavingResult:
     original = sum(volume.original_bytes for volume in kept.volumes)
     stored = sum(volume.stored_bytes for volume in kept.volumes)
     real = 1.0 - stored / original if original else None
@@ -369,7 +369,7 @@ def saving_found(
     off = None if real is None or estimated is None else real - estimated
     name = next((spec.published for spec in specs if spec.arm == kept.arm), None)
     compression = results[name].compression.get(kept.role) if name is not None else None
-    return SavingFound(
+    return SavingResult(
         arm=kept.arm,
         role=kept.role,
         codec=kept.codec,

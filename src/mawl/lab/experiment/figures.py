@@ -20,14 +20,14 @@ from mawl.lab.build import Bed
 from mawl.lab.devices import command
 from mawl.lab.experiment.clients import KEPT, CloneKeeper, take_away_kept
 from mawl.lab.experiment.records import (
-    ClaimFound,
+    ArmPair,
+    ClaimResult,
     ClaimSpec,
-    LabFound,
     LabRecord,
-    PairFound,
+    LabReport,
     RoleKept,
     SavingSpec,
-    VerdictFound,
+    VerdictResult,
     VerdictSpec,
     VolumeKept,
 )
@@ -41,13 +41,13 @@ LEAST_CHANGE_RATIO = 0.02
 """A single run a side that differs by less is not said to differ."""
 
 
-def found(record: LabRecord, arms: Mapping[str, Side], papers: Mapping[str, Side]) -> LabFound:
+def lab_report(record: LabRecord, arms: Mapping[str, Side], papers: Mapping[str, Side]) -> LabReport:
     """Judge a campaign.
 
     ``arms`` are the sides of the arms that ran, ``papers`` the published results that the claims name.
     """
     pairs = dict.fromkeys((claim.reference, claim.candidate) for claim in record.claims)
-    return LabFound(
+    return LabReport(
         campaign_id=record.campaign_id,
         bed=record.bed,
         title=record.title,
@@ -62,7 +62,7 @@ def found(record: LabRecord, arms: Mapping[str, Side], papers: Mapping[str, Side
     )
 
 
-def _claim(claim: ClaimSpec, arms: Mapping[str, Side], papers: Mapping[str, Side]) -> ClaimFound:
+def _claim(claim: ClaimSpec, arms: Mapping[str, Side], papers: Mapping[str, Side]) -> ClaimResult:
     published = papers[claim.published_reference], papers[claim.published_candidate]
     path = claim.published_figure or claim.figure
     then = [_value(side, path) for side in published]
@@ -70,7 +70,7 @@ def _claim(claim: ClaimSpec, arms: Mapping[str, Side], papers: Mapping[str, Side
     published_change, here = change(*then), change(*now)
     agrees, reason = _agreement(published_change, here)
     cited = dict.fromkeys(at(side.published, "source.citation") for side in published)
-    return ClaimFound(
+    return ClaimResult(
         title=claim.title,
         figure=claim.figure,
         published_figure=path,
@@ -104,11 +104,11 @@ def _value(side: Side | None, path: str) -> float | None:
     return None if side is None else centre(side.values(path))
 
 
-def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictFound:
+def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictResult:
     runs = arms[spec.arm].runs if spec.arm in arms else ()
     limit = runs[0].summary.limit if runs else None
     verdict = limit.verdict if limit else None
-    return VerdictFound(
+    return VerdictResult(
         arm=spec.arm,
         expected=spec.verdict if spec.holds else f"not {spec.verdict}",
         source=spec.source,
@@ -119,13 +119,13 @@ def _verdict(spec: VerdictSpec, arms: Mapping[str, Side]) -> VerdictFound:
     )
 
 
-def _pair(reference: Side, candidate: Side) -> PairFound:
+def _pair(reference: Side, candidate: Side) -> ArmPair:
     places = place_changes(reference, candidate, judged=why_unjudged(reference, candidate) is None)
     differs = main_change(places, role_changes(reference, candidate))
     blocked = {role: _value(reference, f"wait.blocked_seconds.{role}") for role in ROLES}
     whole = None if None in blocked.values() else sum(seconds or 0.0 for seconds in blocked.values())
     fast = (blocked["work"] or 0.0) + (blocked["util"] or 0.0)
-    return PairFound(
+    return ArmPair(
         reference=reference.label,
         candidate=candidate.label,
         place=None if differs is None else differs.place,

@@ -5,12 +5,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
+from mawl.records.definitions import Metric, count, flag, listing, rate, seconds, share, size, unitless
 from mawl.records.model.compressibility import CodecName
+from mawl.records.model.fields import metrics_of
 from mawl.records.spec.program_options import Role
+
+PAGE = "docs/design/lab.md"
+AGREES = f"{PAGE}, Figures of a report"
+CALIBRATED = f"{PAGE}, Calibration"
+PROCESSORS = f"{PAGE}, Processors"
+BEDS = "docs/design/lab-beds.md"
+ARMS = f"{BEDS}, Figures of the arms"
+KNEE = f"{BEDS}, The knee"
+WORDS = f"{BEDS}, What papers say in words"
+PROGRAMS = f"{BEDS}, As found against profile"
+SAVINGS = f"{BEDS}, Savings"
 
 LEAST_PART_RATIO = 0.25
 """A volume with less than this share of the mean of its role's bytes is left out of the spread."""
@@ -34,8 +47,8 @@ class VolumeKept(msgspec.Struct, frozen=True, kw_only=True):
     """A role's bytes on one volume, before and after compression, as the storage says."""
 
     volume: str
-    original_bytes: int
-    stored_bytes: int
+    original_bytes: Annotated[int, size("Before compression, on this volume.", SAVINGS)]
+    stored_bytes: Annotated[int, size("What the storage keeps for them.", SAVINGS)]
 
     @property
     def saving_ratio(self) -> float | None:
@@ -63,7 +76,7 @@ class RoleKept(msgspec.Struct, frozen=True, kw_only=True):
     reason: str | None = None
 
 
-class SavingFound(msgspec.Struct, frozen=True, kw_only=True):
+class SavingResult(msgspec.Struct, frozen=True, kw_only=True):
     """A role of an arm, judged: real beside estimated and beside the paper's.
 
     ``spread_ratio`` is the largest saving of a volume less the smallest, of those that hold at least
@@ -76,20 +89,20 @@ class SavingFound(msgspec.Struct, frozen=True, kw_only=True):
     storage: str
     source: str | None
     volumes: list[VolumeKept]
-    original_bytes: int
-    stored_bytes: int
-    saving_ratio: float | None
-    spread_ratio: float | None
-    estimated_saving_ratio: float | None
-    half_width_ratio: float | None
-    block_bytes: int | None
-    off_ratio: float | None
-    """Real less estimated."""
-    agrees: bool | None
-    """Off by at most ``MOST_OFF_RATIO``; None where one is missing."""
+    original_bytes: Annotated[int, size("Bytes of the role before compression.", SAVINGS)]
+    stored_bytes: Annotated[int, size("What the storage keeps for them.", SAVINGS)]
+    saving_ratio: Annotated[float | None, share("Real saving of the role: 1 - stored/original.", SAVINGS)]
+    spread_ratio: Annotated[float | None, share("Largest saving of a volume less the smallest.", SAVINGS)]
+    estimated_saving_ratio: Annotated[float | None, share("Estimated saving of the same bytes.", SAVINGS)]
+    half_width_ratio: Annotated[
+        float | None, share("Half-width of the estimate, 0 where all was read.", SAVINGS)
+    ]
+    block_bytes: Annotated[int | None, size("Block of the estimate.", SAVINGS)]
+    off_ratio: Annotated[float | None, share("Real less estimated.", SAVINGS)]
+    agrees: Annotated[bool | None, flag("Whether they differ by at most 3 points; else false.", SAVINGS)]
     published: str | None
     citation: str | None
-    published_saving_ratio: float | None
+    published_saving_ratio: Annotated[float | None, share("The paper's saving of this role.", SAVINGS)]
     reason: str | None
 
 
@@ -126,7 +139,7 @@ class ProgramsSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fie
     candidate: str
 
 
-class ProgramsFound(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramsResult(msgspec.Struct, frozen=True, kw_only=True):
     """What `mawl compare` says of the programs of two arms, and of all their jobs.
 
     ``faster``, ``slower`` and ``not_told_apart`` are judged and need five runs an arm; ``ran_shorter`` and
@@ -135,74 +148,81 @@ class ProgramsFound(msgspec.Struct, frozen=True, kw_only=True):
 
     reference: str
     candidate: str
-    runs: list[int]
-    """Of the reference, and of the candidate."""
-    judged: bool
+    runs: Annotated[list[int], listing("Runs of the reference, and of the candidate.", PROGRAMS)]
+    judged: Annotated[bool, flag("Whether both arms have five runs or more.", PROGRAMS)]
     verdict: str
     """On all jobs: slower, faster, not told apart, not judged."""
-    change_ratio: float | None
-    low_ratio: float | None
-    high_ratio: float | None
-    faster: int
-    slower: int
-    not_told_apart: int
-    ran_shorter: int
-    ran_longer: int
-    changes: list[ProgramFound]
+    change_ratio: Annotated[
+        float | None, share("Real time per job, candidate over reference, less 1, all jobs.", PROGRAMS)
+    ]
+    low_ratio: Annotated[float | None, share("Lower end of its 95 % interval.", PROGRAMS)]
+    high_ratio: Annotated[float | None, share("Upper end.", PROGRAMS)]
+    faster: Annotated[int, count("Programs judged faster in the candidate.", PROGRAMS)]
+    slower: Annotated[int, count("Programs judged slower.", PROGRAMS)]
+    not_told_apart: Annotated[int, count("Programs of which neither is known.", PROGRAMS)]
+    ran_shorter: Annotated[int, count("Programs that took less time, judged or not.", PROGRAMS)]
+    ran_longer: Annotated[int, count("Programs that took more.", PROGRAMS)]
+    changes: list[ProgramResult]
 
 
-class ProgramFound(msgspec.Struct, frozen=True, kw_only=True):
+class ProgramResult(msgspec.Struct, frozen=True, kw_only=True):
     """One program: its real time per job in the candidate over the reference, less 1."""
 
     program: str
     verdict: str
-    change_ratio: float
-    low_ratio: float | None
-    high_ratio: float | None
+    change_ratio: Annotated[float, share("The same change of one program.", PROGRAMS)]
+    low_ratio: Annotated[float | None, share("Lower end of its interval, among all programs.", PROGRAMS)]
+    high_ratio: Annotated[float | None, share("Upper end.", PROGRAMS)]
 
 
 class ArmFigures(msgspec.Struct, frozen=True, kw_only=True):
     """Figures of an arm's run, each as the summary of a run defines it; None where that has none."""
 
     arm: str
-    real_time_seconds: float | None
-    user_cpu_seconds: float | None
-    system_cpu_seconds: float | None
-    application_bytes_per_second: float | None
-    """Both ways, mean over the run."""
-    device_bytes_per_second: float | None
-    read_latency_seconds: dict[Role, float | None]
-    """Means, at the application."""
-    write_latency_seconds: dict[Role, float | None]
-    host_cpu_busy_seconds: float | None
-    """Of the whole machine: the kernel's own compression is only here, and so are others."""
+    real_time_seconds: Annotated[float | None, seconds("Real time of the arm's run, all jobs.", ARMS)]
+    user_cpu_seconds: Annotated[float | None, seconds("User CPU time of the arm's run, all jobs.", ARMS)]
+    system_cpu_seconds: Annotated[float | None, seconds("System CPU time of the arm's run, all jobs.", ARMS)]
+    application_bytes_per_second: Annotated[
+        float | None, rate("Application bytes both ways over the run.", ARMS)
+    ]
+    device_bytes_per_second: Annotated[
+        float | None, rate("Bytes both ways at the volumes' devices over the run.", ARMS)
+    ]
+    read_latency_seconds: dict[
+        Role, Annotated[float | None, seconds("Mean read latency of a role at the application.", ARMS)]
+    ]
+    write_latency_seconds: dict[
+        Role, Annotated[float | None, seconds("Mean write latency of a role at the application.", ARMS)]
+    ]
+    host_cpu_busy_seconds: Annotated[
+        float | None, seconds("Busy CPU time of the machine, for all programs.", ARMS)
+    ]
 
 
-class StepFound(msgspec.Struct, frozen=True, kw_only=True):
+class SeriesStep(msgspec.Struct, frozen=True, kw_only=True):
     """One step of a series; ``gain_ratio`` is over the step before, less 1.
 
     ``bytes_per_second`` are both ways at the devices of its volumes, over the elapsed time of the run.
     """
 
     arm: str
-    volumes: int
-    bytes_per_second: float | None
-    elapsed_seconds: float | None
-    gain_ratio: float | None
-    ideal_gain_ratio: float | None
-    """That of the number of volumes."""
-    cap_bytes_per_second: float | None
-    """Sum over the volumes, of one direction; None where one of them has no cap."""
-    cap_share_ratio: float | None
-    """What the busier direction used of it."""
-    even_ratio: float | None
-    """Mean over largest of the bytes of its volumes: 1 where all moved as many."""
-    concurrent_jobs: float | None
-    own_cpu_ratio: float | None
-    """What the run used of all CPU time."""
+    volumes: Annotated[int, count("Devices of the series' roles in this arm.", KNEE)]
+    bytes_per_second: Annotated[
+        float | None, rate("Bytes both ways at these devices over the elapsed time.", KNEE)
+    ]
+    elapsed_seconds: Annotated[float | None, seconds("Elapsed time of the arm's run.", KNEE)]
+    gain_ratio: Annotated[float | None, share("Its rate over that of the step before, less 1.", KNEE)]
+    ideal_gain_ratio: Annotated[float | None, share("Its volumes over those before, less 1.", KNEE)]
+    cap_bytes_per_second: Annotated[
+        float | None, rate("Sum of their caps, of one direction; null where one of them has no cap.", KNEE)
+    ]
+    cap_share_ratio: Annotated[float | None, share("Rate of the busier direction over that sum.", KNEE)]
+    even_ratio: Annotated[float | None, share("Mean over largest of the bytes of these devices.", KNEE)]
+    concurrent_jobs: Annotated[float | None, unitless("Mean number of jobs side by side.", KNEE)]
+    own_cpu_ratio: Annotated[float | None, share("Share of all CPU time that the run used.", KNEE)]
 
 
-class SeriesFound(msgspec.Struct, frozen=True, kw_only=True):
+class SeriesResult(msgspec.Struct, frozen=True, kw_only=True):
     """A series and its knee: the step before the first that gained less than half of the ideal.
 
     ``sentence`` says it with the figures, ``reasons`` what held the step after the knee.
@@ -210,15 +230,15 @@ class SeriesFound(msgspec.Struct, frozen=True, kw_only=True):
 
     title: str
     roles: list[Role]
-    steps: list[StepFound]
+    steps: list[SeriesStep]
     knee: str | None
     """The arm; None where no step gained so little, or one is not known."""
-    knee_volumes: int | None
+    knee_volumes: Annotated[int | None, count("Volumes at the knee; null without one.", KNEE)]
     sentence: str
     reasons: list[str]
 
 
-class FindingFound(msgspec.Struct, frozen=True, kw_only=True):
+class FindingResult(msgspec.Struct, frozen=True, kw_only=True):
     """A paper's words beside what was found here; ``agrees`` is None where a figure is missing.
 
     ``reasons`` say what differs between the arms where it does not agree.
@@ -231,10 +251,13 @@ class FindingFound(msgspec.Struct, frozen=True, kw_only=True):
     candidate: str
     expected: Direction
     found: Direction | None
-    reference_value: float | None
-    candidate_value: float | None
-    change_ratio: float | None
-    agrees: bool | None
+    reference_value: Annotated[float | None, unitless("The figure of the reference arm.", WORDS)]
+    candidate_value: Annotated[float | None, unitless("The figure of the candidate arm.", WORDS)]
+    change_ratio: Annotated[float | None, share("Candidate over reference, less 1.", WORDS)]
+    agrees: Annotated[
+        bool | None,
+        flag("Whether the direction is what the paper's words say; null where a figure is missing.", WORDS),
+    ]
     reasons: list[str] = []
 
 
@@ -273,11 +296,22 @@ class VolumeCalibration(msgspec.Struct, frozen=True, kw_only=True):
     volume: str
     what: str
     unit: CalibrationUnit
-    expected: float
-    measured: float
-    tries: int
-    path_seconds: float | None = None
-    """Of a disk with a head: what a request's way to the model takes, taken off each seek."""
+    expected: Annotated[
+        float,
+        unitless("What the bed says, in the measurement's unit: bytes or requests per second.", CALIBRATED),
+    ]
+    measured: Annotated[
+        float, unitless("What was measured, in the same unit; the median where it took several.", CALIBRATED)
+    ]
+    tries: Annotated[int, count("Measurements it took.", CALIBRATED)]
+    path_seconds: Annotated[
+        float | None,
+        seconds(
+            "What a request's way to a modelled disk and back took, which the model takes off each of its "
+            "seeks; null for other measurements.",
+            CALIBRATED,
+        ),
+    ] = None
 
     @property
     def off_ratio(self) -> float:
@@ -292,13 +326,23 @@ class ArmRun(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     folder: str
     outcome: str
-    speed_factor: float
-    """All volumes ran at this factor of the speed that the bed says."""
-    cpu_busy_ratio: float | None
-    own_cpu_ratio: float | None
-    """What its jobs and mawl used of all CPU time from the first start to the last end."""
-    repeated: bool = False
-    """True: the processors were too busy, and all arms ran again at a lower speed."""
+    speed_factor: Annotated[
+        float, share("Speed of all volumes in this run over what the bed says.", PROCESSORS)
+    ]
+    cpu_busy_ratio: Annotated[
+        float | None,
+        share("Share of all CPU time over the run that was not idle, for all programs.", PROCESSORS),
+    ]
+    own_cpu_ratio: Annotated[
+        float | None,
+        share(
+            "Share of all CPU time from the first start to the last end that its jobs and mawl used.",
+            PROCESSORS,
+        ),
+    ]
+    repeated: Annotated[
+        bool, flag("Whether all arms ran again, slower, and this run is not judged.", PROCESSORS)
+    ] = False
 
 
 class LabRecord(msgspec.Struct, frozen=True, kw_only=True):
@@ -331,7 +375,7 @@ class LabRecord(msgspec.Struct, frozen=True, kw_only=True):
         return next((run for run in self.arms if run.arm == arm and not run.repeated), None)
 
 
-class ClaimFound(msgspec.Struct, frozen=True, kw_only=True):
+class ClaimResult(msgspec.Struct, frozen=True, kw_only=True):
     """A claim of a paper beside what was found here; changes are candidate over reference, less 1.
 
     ``direction_agrees`` is None where either side has no change, and ``reason`` says why.
@@ -346,17 +390,33 @@ class ClaimFound(msgspec.Struct, frozen=True, kw_only=True):
     published_reference: str
     published_candidate: str
     citation: str
-    published_reference_value: float | None
-    published_candidate_value: float | None
-    published_change_ratio: float | None
-    reference_value: float | None
-    candidate_value: float | None
-    change_ratio: float | None
-    direction_agrees: bool | None
+    published_reference_value: Annotated[
+        float | None, unitless("The figure in the paper's reference, in base units.", AGREES)
+    ]
+    published_candidate_value: Annotated[
+        float | None, unitless("The figure in the paper's candidate, in base units.", AGREES)
+    ]
+    published_change_ratio: Annotated[
+        float | None, share("The paper's candidate over its reference, less 1.", AGREES)
+    ]
+    reference_value: Annotated[
+        float | None, unitless("The figure in the reference arm, in base units.", AGREES)
+    ]
+    candidate_value: Annotated[
+        float | None, unitless("The figure in the candidate arm, in base units.", AGREES)
+    ]
+    change_ratio: Annotated[float | None, share("The candidate arm over the reference arm, less 1.", AGREES)]
+    direction_agrees: Annotated[
+        bool | None,
+        flag(
+            "Whether both changes have the same sign, that here 2 % or more; null where one is not known.",
+            AGREES,
+        ),
+    ]
     reason: str | None = None
 
 
-class VerdictFound(msgspec.Struct, frozen=True, kw_only=True):
+class VerdictResult(msgspec.Struct, frozen=True, kw_only=True):
     """What an arm's limit is by its construction, beside the verdict of its run."""
 
     arm: str
@@ -366,11 +426,16 @@ class VerdictFound(msgspec.Struct, frozen=True, kw_only=True):
     verdict: str | None
     role: str | None
     device: str | None
-    agrees: bool | None
-    """None where the run has no verdict."""
+    agrees: Annotated[
+        bool | None,
+        flag(
+            "Whether the run's verdict is what the arm's construction makes it; null without a verdict.",
+            AGREES,
+        ),
+    ]
 
 
-class PairFound(msgspec.Struct, frozen=True, kw_only=True):
+class ArmPair(msgspec.Struct, frozen=True, kw_only=True):
     """Two arms side by side: where the difference lies."""
 
     reference: str
@@ -378,15 +443,16 @@ class PairFound(msgspec.Struct, frozen=True, kw_only=True):
     place: str | None
     """The place of the jobs' time that changed most (docs/design/comparison.md); None where none did."""
     sentence: str | None
-    blocked_seconds: float | None
-    """Blocked in I/O of all roles, in the reference."""
-    work_util_blocked_ratio: float | None
-    """Of it, the share of work and util."""
-    work_util_ratio: float | None
-    """Share of work and util in the reference's application bytes, as in a run's signature."""
+    blocked_seconds: Annotated[
+        float | None, seconds("Thread-seconds blocked in I/O of all roles, in the reference arm.", AGREES)
+    ]
+    work_util_blocked_ratio: Annotated[float | None, share("Of these, the share of work and util.", AGREES)]
+    work_util_ratio: Annotated[
+        float | None, share("Share of work and util in the application bytes of the reference arm.", AGREES)
+    ]
 
 
-class LabFound(msgspec.Struct, frozen=True, kw_only=True):
+class LabReport(msgspec.Struct, frozen=True, kw_only=True):
     """A campaign of the lab, judged: what papers found, what was found here, and whether they agree."""
 
     campaign_id: str
@@ -396,12 +462,15 @@ class LabFound(msgspec.Struct, frozen=True, kw_only=True):
     outcome: str
     arms: list[ArmRun]
     calibration: list[VolumeCalibration]
-    claims: list[ClaimFound]
-    verdicts: list[VerdictFound]
-    pairs: list[PairFound]
+    claims: list[ClaimResult]
+    verdicts: list[VerdictResult]
+    pairs: list[ArmPair]
     remarks: list[str]
     figures: list[ArmFigures] = []
-    series: list[SeriesFound] = []
-    findings: list[FindingFound] = []
-    savings: list[SavingFound] = []
-    programs: list[ProgramsFound] = []
+    series: list[SeriesResult] = []
+    findings: list[FindingResult] = []
+    savings: list[SavingResult] = []
+    programs: list[ProgramsResult] = []
+
+
+LAB_METRICS: tuple[Metric, ...] = metrics_of(LabReport)

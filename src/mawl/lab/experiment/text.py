@@ -16,17 +16,17 @@ from mawl.base.units import (
 from mawl.figures.job_sums import generalised
 from mawl.lab.experiment.records import (
     ArmFigures,
+    ArmPair,
     ArmRun,
-    ClaimFound,
-    FindingFound,
-    LabFound,
-    PairFound,
-    ProgramFound,
-    ProgramsFound,
-    SavingFound,
-    SeriesFound,
-    StepFound,
-    VerdictFound,
+    ClaimResult,
+    FindingResult,
+    LabReport,
+    ProgramResult,
+    ProgramsResult,
+    SavingResult,
+    SeriesResult,
+    SeriesStep,
+    VerdictResult,
     VolumeCalibration,
 )
 from mawl.records.model.metrics import METRICS
@@ -36,7 +36,7 @@ NOT_KNOWN = "not known"
 AGREES = {True: "agrees", False: "does not agree", None: NOT_KNOWN}
 
 
-def evidence(found: LabFound, value: Callable[[str, float], str]) -> list[str]:
+def evidence(found: LabReport, value: Callable[[str, float], str]) -> list[str]:
     """Lines of what there is, each part after an empty line; ``value`` formats a figure by its name."""
     lines = ["", "Figures of the arms", *(_figures(one) for one in found.figures)] if found.figures else []
     for series in found.series:
@@ -68,7 +68,7 @@ def _figures(found: ArmFigures) -> str:
     )
 
 
-def _series(series: SeriesFound) -> list[str]:
+def _series(series: SeriesResult) -> list[str]:
     return [
         *(_step(step) for step in series.steps),
         f"  {series.sentence}",
@@ -76,7 +76,7 @@ def _series(series: SeriesFound) -> list[str]:
     ]
 
 
-def _step(step: StepFound) -> str:
+def _step(step: SeriesStep) -> str:
     gain = (
         ""
         if step.gain_ratio is None or step.ideal_gain_ratio is None
@@ -89,7 +89,7 @@ def _step(step: StepFound) -> str:
     )
 
 
-def _finding(found: FindingFound, value: Callable[[str, float], str]) -> list[str]:
+def _finding(found: FindingResult, value: Callable[[str, float], str]) -> list[str]:
     values = " -> ".join(
         NOT_KNOWN if one is None else value(found.figure, one)
         for one in (found.reference_value, found.candidate_value)
@@ -104,7 +104,7 @@ def _finding(found: FindingFound, value: Callable[[str, float], str]) -> list[st
     ]
 
 
-def _programs(found: ProgramsFound) -> list[str]:
+def _programs(found: ProgramsResult) -> list[str]:
     """The counts, the change of all jobs, and a line for each program, those that gained most first."""
     one, other = found.runs
     counts = (
@@ -123,7 +123,7 @@ def _programs(found: ProgramsFound) -> list[str]:
     ]
 
 
-def _change_with_range(found: ProgramsFound | ProgramFound) -> str:
+def _change_with_range(found: ProgramsResult | ProgramResult) -> str:
     between = (
         ""
         if found.low_ratio is None or found.high_ratio is None
@@ -132,7 +132,7 @@ def _change_with_range(found: ProgramsFound | ProgramFound) -> str:
     return _or(found.change_ratio, format_change) + between
 
 
-def _saving(found: SavingFound) -> list[str]:
+def _saving(found: SavingResult) -> list[str]:
     published = (
         "" if found.published_saving_ratio is None else f", published {found.published_saving_ratio:.0%}"
     )
@@ -166,7 +166,7 @@ def _or(value: float | None, form: Callable[[float], str]) -> str:
 _DEFINITIONS = {metric.name: metric.definition for metric in METRICS}
 
 
-def render(found: LabFound) -> str:
+def render(found: LabReport) -> str:
     """The whole report, with a newline at its end."""
     lines = [
         f"{found.bed}: {found.title}",
@@ -201,7 +201,7 @@ def _arm(arm: ArmRun) -> str:
     )
 
 
-def _claim(claim: ClaimFound) -> list[str]:
+def _claim(claim: ClaimResult) -> list[str]:
     published = _change(
         claim.figure,
         claim.published_reference_value,
@@ -241,7 +241,7 @@ def _value(figure: str, value: float) -> str:
     return format_bytes(value) if figure.endswith("_bytes") else format_ratio(value)
 
 
-def _pair(pair: PairFound) -> list[str]:
+def _pair(pair: ArmPair) -> list[str]:
     lines = [f"  {pair.reference} -> {pair.candidate}: {pair.sentence or 'no place of the time differs'}"]
     if pair.blocked_seconds is not None and pair.work_util_blocked_ratio is not None:
         share = (
@@ -278,7 +278,7 @@ def _calibration(made: list[VolumeCalibration]) -> list[str]:
     )
 
 
-def _verdict(found: VerdictFound) -> str:
+def _verdict(found: VerdictResult) -> str:
     place = " on ".join(part for part in (found.role, found.device) if part)
     verdict = NOT_KNOWN if found.verdict is None else found.verdict + (f" ({place})" if place else "")
     return f"  {found.arm}: {verdict}, expected {found.expected}: {AGREES[found.agrees]} ({found.source})"

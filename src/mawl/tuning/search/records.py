@@ -12,23 +12,21 @@ import os
 from collections.abc import Mapping
 from math import expm1, log, log1p
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from mawl.base.errors import UnreadableRunError, UsageError
-from mawl.records.definitions import (
-    Metric,
-    count_metric,
-    flag_metric,
-    object_metric,
-    ratio_metric,
-    seconds_metric,
-    text_metric,
-)
+from mawl.records.definitions import Metric, block, count, flag, listing, seconds, share, text
+from mawl.records.model.fields import metrics_of
 from mawl.records.store.files import major, read_bounded, replace_file
 from mawl.records.store.plain_data import decoded
-from mawl.tuning.records import SettingFound
+from mawl.tuning.records import CheckedSetting
+
+PAGE = "docs/design/search.md"
+EXPLORING = f"{PAGE}, Exploring"
+TEST = f"{PAGE}, The test"
+RECORD_METRICS = f"{PAGE}, The record"
 
 SEARCH_FORMAT_VERSION = "1.0"
 
@@ -123,133 +121,95 @@ class SearchRecord(msgspec.Struct, frozen=True, kw_only=True):
 class SearchTrial(msgspec.Struct, frozen=True, kw_only=True):
     """A point that was explored; ``change_ratio`` is None where a run of it failed."""
 
-    setting: Point
-    change_ratio: float | None
-    repeats: int
-    pruned: bool
+    setting: Annotated[Point, block("The point that was tried.", EXPLORING)]
+    change_ratio: Annotated[
+        float | None, share("As search.change_ratio, of the trial; null: a run failed.", EXPLORING)
+    ]
+    repeats: Annotated[int, count("Pairs of runs of the trial.", EXPLORING)]
+    pruned: Annotated[bool, flag("Whether it ended after its first repeat, clearly worse.", EXPLORING)]
 
 
 class SearchLook(msgspec.Struct, frozen=True, kw_only=True):
     """What the confirming blocks said at a look; ``low_ratio`` and ``high_ratio`` each hold at all looks with
     the search's confidence."""
 
-    blocks: int
-    change_ratio: float
-    low_ratio: float
-    high_ratio: float
-    decision: Decision
+    blocks: Annotated[int, count("Blocks at the look.", TEST)]
+    change_ratio: Annotated[float, share("As search.change_ratio, at the look.", TEST)]
+    low_ratio: Annotated[float, share("Lower end of its interval, as search.low_ratio.", TEST)]
+    high_ratio: Annotated[float, share("Upper end of it, as search.high_ratio.", TEST)]
+    decision: Annotated[Decision, text("gain, excluded or open.", TEST)]
 
 
 class ProgramCounts(msgspec.Struct, frozen=True, kw_only=True):
     """Programs by what the confirming runs say of their real time, judged together (Holm)."""
 
-    faster: int
-    slower: int
-    not_told_apart: int
+    faster: Annotated[int, count("Programs that the confirming runs show to be faster.", TEST)]
+    slower: Annotated[int, count("Programs that they show to be slower.", TEST)]
+    not_told_apart: Annotated[int, count("Programs of which they show neither.", TEST)]
 
 
-class SearchFound(msgspec.Struct, frozen=True, kw_only=True):
+class SearchAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What a search found, as ``--json`` prints it.
 
     ``setting`` is the point that was tested, None where none looked better; ``change_ratio`` and its
     interval are those of the last look, None without one.
     """
 
-    campaign: str
-    workload: str
-    objective: ObjectiveName
-    figure: str
-    outcome: SearchOutcome
-    statement: str
-    setting: Point | None
-    confidence_ratio: float
-    smallest_gain_ratio: float
-    change_ratio: float | None
-    low_ratio: float | None
-    high_ratio: float | None
-    blocks: int
+    campaign: Annotated[str, text("Name of the campaign.", RECORD_METRICS)]
+    workload: Annotated[str, text("Workload, as it was named.", RECORD_METRICS)]
+    objective: Annotated[ObjectiveName, text("response-time, elapsed, sustained or cpu-real.", PAGE)]
+    figure: Annotated[str, text("The objective's figure of a run's summary.", PAGE)]
+    outcome: Annotated[SearchOutcome, text("gain, excluded, open, nothing better or failed.", TEST)]
+    statement: Annotated[str, text("The outcome in a sentence.", TEST)]
+    setting: Annotated[Point | None, block("The point that was tested; null where none looked better.", TEST)]
+    confidence_ratio: Annotated[
+        float, share("Confidence level for reporting a gain or ruling one out.", TEST)
+    ]
+    smallest_gain_ratio: Annotated[float, share("The smallest gain worth having.", TEST)]
+    change_ratio: Annotated[
+        float | None,
+        share(
+            "Of the figure at the last look: setting over baseline less 1, of geometric means; null "
+            "without one.",
+            TEST,
+        ),
+    ]
+    low_ratio: Annotated[
+        float | None,
+        share(
+            "Lower end of the interval of change_ratio; holds at all looks with confidence_ratio, and "
+            "together with high_ratio with 2*confidence_ratio - 1.",
+            TEST,
+        ),
+    ]
+    high_ratio: Annotated[
+        float | None, share("Upper end of it; holds at all looks with confidence_ratio, too.", TEST)
+    ]
+    blocks: Annotated[int, count("Confirming blocks, two runs a side each.", TEST)]
     looks: list[SearchLook]
     trials: list[SearchTrial]
-    points: int
-    explored_all: bool
-    runs: int
-    spent_seconds: float
-    budget_seconds: float
+    points: Annotated[int, count("Points of the space.", EXPLORING)]
+    explored_all: Annotated[bool, flag("Whether every point was tried or is the baseline.", EXPLORING)]
+    runs: Annotated[int, count("Finished runs of the search.", RECORD_METRICS)]
+    spent_seconds: Annotated[
+        float,
+        seconds("Wall time of these runs: the sum of ended_at less started_at of each.", RECORD_METRICS),
+    ]
+    budget_seconds: Annotated[float, seconds("Wall time that they might take.", RECORD_METRICS)]
     programs: ProgramCounts | None
-    programs_reason: str | None
-    profile: str | None
-    """The file that was written, None without a gain."""
-    proposed: list[SettingFound]
-    """Rows of ``mawl tune check`` that differ: kernel and device settings, none of which was applied."""
-    proposed_reason: str | None
+    programs_reason: Annotated[str | None, text("Why programs is null.", TEST)]
+    profile: Annotated[str | None, text("The profile that was written; null without a gain.", RECORD_METRICS)]
+    proposed: Annotated[
+        list[CheckedSetting],
+        listing(
+            "Rows of tune.settings of kernel and devices that differ; none of them was applied.",
+            RECORD_METRICS,
+        ),
+    ]
+    proposed_reason: Annotated[str | None, text("Why proposed is empty without being known.", RECORD_METRICS)]
 
 
-PAGE = "docs/design/search.md"
-EXPLORING = f"{PAGE}, Exploring"
-TEST = f"{PAGE}, The test"
-RECORD_METRICS = f"{PAGE}, The record"
-
-SEARCH_METRICS: tuple[Metric, ...] = (
-    text_metric("search.campaign", "Name of the campaign.", RECORD_METRICS),
-    text_metric("search.workload", "Workload, as it was named.", RECORD_METRICS),
-    text_metric("search.objective", "response-time, elapsed, sustained or cpu-real.", PAGE),
-    text_metric("search.figure", "The objective's figure of a run's summary.", PAGE),
-    text_metric("search.outcome", "gain, excluded, open, nothing better or failed.", TEST),
-    text_metric("search.statement", "The outcome in a sentence.", TEST),
-    object_metric("search.setting", "The point that was tested; null where none looked better.", TEST),
-    ratio_metric("search.confidence_ratio", "Confidence level for reporting a gain or ruling one out.", TEST),
-    ratio_metric("search.smallest_gain_ratio", "The smallest gain worth having.", TEST),
-    ratio_metric(
-        "search.change_ratio",
-        "Of the figure at the last look: setting over baseline less 1, of geometric means; null without one.",
-        TEST,
-    ),
-    ratio_metric(
-        "search.low_ratio",
-        "Lower end of the interval of change_ratio; holds at all looks with confidence_ratio, and together "
-        "with high_ratio with 2*confidence_ratio - 1.",
-        TEST,
-    ),
-    ratio_metric(
-        "search.high_ratio", "Upper end of it; holds at all looks with confidence_ratio, too.", TEST
-    ),
-    count_metric("search.blocks", "Confirming blocks, two runs a side each.", TEST),
-    count_metric("search.looks.*.blocks", "Blocks at the look.", TEST),
-    ratio_metric("search.looks.*.change_ratio", "As search.change_ratio, at the look.", TEST),
-    ratio_metric("search.looks.*.low_ratio", "Lower end of its interval, as search.low_ratio.", TEST),
-    ratio_metric("search.looks.*.high_ratio", "Upper end of it, as search.high_ratio.", TEST),
-    text_metric("search.looks.*.decision", "gain, excluded or open.", TEST),
-    object_metric("search.trials.*.setting", "The point that was tried.", EXPLORING),
-    ratio_metric(
-        "search.trials.*.change_ratio", "As search.change_ratio, of the trial; null: a run failed.", EXPLORING
-    ),
-    count_metric("search.trials.*.repeats", "Pairs of runs of the trial.", EXPLORING),
-    flag_metric(
-        "search.trials.*.pruned", "Whether it ended after its first repeat, clearly worse.", EXPLORING
-    ),
-    count_metric("search.points", "Points of the space.", EXPLORING),
-    flag_metric("search.explored_all", "Whether every point was tried or is the baseline.", EXPLORING),
-    count_metric("search.runs", "Finished runs of the search.", RECORD_METRICS),
-    seconds_metric(
-        "search.spent_seconds",
-        "Wall time of these runs: the sum of ended_at less started_at of each.",
-        RECORD_METRICS,
-    ),
-    seconds_metric("search.budget_seconds", "Wall time that they might take.", RECORD_METRICS),
-    count_metric("search.programs.faster", "Programs that the confirming runs show to be faster.", TEST),
-    count_metric("search.programs.slower", "Programs that they show to be slower.", TEST),
-    count_metric("search.programs.not_told_apart", "Programs of which they show neither.", TEST),
-    text_metric("search.programs_reason", "Why programs is null.", TEST),
-    text_metric("search.profile", "The profile that was written; null without a gain.", RECORD_METRICS),
-    Metric(
-        "search.proposed",
-        "-",
-        "list",
-        "Rows of tune.settings of kernel and devices that differ.",
-        RECORD_METRICS,
-    ),
-    text_metric("search.proposed_reason", "Why proposed is empty without being known.", RECORD_METRICS),
-)
+SEARCH_METRICS: tuple[Metric, ...] = metrics_of(SearchAnswer, ("search",))
 
 
 RECORD = "search.json"

@@ -17,12 +17,12 @@ from mawl.figures.comparison.sides import Side
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.sources import PROFILE_FORMAT_VERSION, Origin
 from mawl.records.store.output import write_output
-from mawl.tuning.records import SettingFound
+from mawl.tuning.records import CheckedSetting
 from mawl.tuning.search.records import (
     OBJECTIVES,
     Objective,
     ProgramCounts,
-    SearchFound,
+    SearchAnswer,
     SearchLook,
     SearchRecord,
     SearchTrial,
@@ -35,16 +35,16 @@ from mawl.tuning.search.space import setup_of
 class Proposals(msgspec.Struct, frozen=True, kw_only=True):
     """Settings of kernel and devices that differ from what is recommended, or why they are not known."""
 
-    rows: list[SettingFound]
+    rows: list[CheckedSetting]
     reason: str | None = None
 
 
-def as_found(
+def search_answer(
     campaign: SearchCampaign,
     found: SearchResult,
     sides: tuple[Side, Side] | None,
     proposals: Proposals,
-) -> SearchFound:
+) -> SearchAnswer:
     """The record that is printed; ``sides`` are the confirming runs, None where there are none.
 
     The statement is empty here: it is the reporter's.
@@ -54,7 +54,7 @@ def as_found(
     looks = [_look(chosen, one) for one in found.looks]
     counts, reason = _programs(found, sides)
     last = looks[-1] if looks else None
-    return SearchFound(
+    return SearchAnswer(
         campaign=campaign.series.record.name,
         workload=record.workload,
         objective=record.objective,
@@ -124,7 +124,7 @@ def _programs(
     )
 
 
-def write_profile(found: SearchFound, record: SearchRecord, created_at: float) -> None:
+def write_profile(found: SearchAnswer, record: SearchRecord, created_at: float) -> None:
     """Write the profile of a gain where the record says: what ``mawl run --profile`` applies, and whence."""
     assert found.setting is not None and found.change_ratio is not None, "a gain has both"
     assert found.low_ratio is not None and found.high_ratio is not None, "and an interval"

@@ -12,7 +12,7 @@ import msgspec
 from mawl.base.units import counted_noun, format_change, format_ratio, format_seconds
 from mawl.importers.formats.text import one_line
 from mawl.reports.layout import LINE_WIDTH, aligned
-from mawl.tuning.search.records import OBJECTIVES, SearchFound, SearchTrial, point_words
+from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchTrial, point_words
 from mawl.tuning.text import compared, one_line_each
 
 MOST_TRIALS = 10
@@ -20,12 +20,12 @@ MOST_PROPOSED = 5
 NOT_APPLIED = "proposed, not applied: settings of kernel and devices that differ from what is recommended"
 
 
-def with_statement(found: SearchFound) -> SearchFound:
+def with_statement(found: SearchAnswer) -> SearchAnswer:
     """The record with its statement."""
     return msgspec.structs.replace(found, statement=statement(found))
 
 
-def statement(found: SearchFound) -> str:
+def statement(found: SearchAnswer) -> str:
     """What the search says, in one sentence."""
     title, tried = OBJECTIVES[found.objective].title, counted_noun(len(found.trials), "setting")
     confidence = f"{format_ratio(100 * found.confidence_ratio)} % confidence".replace(".0 %", " %")
@@ -58,7 +58,7 @@ def statement(found: SearchFound) -> str:
     )
 
 
-def render(found: SearchFound) -> str:
+def render(found: SearchAnswer) -> str:
     """The whole of it."""
     lines = [*_wrapped(found.statement), *_programs(found), "", *_spent(found), *_trials(found)]
     lines += ["", *_proposed(found)]
@@ -68,7 +68,7 @@ def render(found: SearchFound) -> str:
     return "\n".join(one_line_each(lines))
 
 
-def _programs(found: SearchFound) -> list[str]:
+def _programs(found: SearchAnswer) -> list[str]:
     if found.programs is None:
         reason = found.programs_reason
         return _wrapped(f"programs are not compared: {reason}") if found.outcome == "gain" and reason else []
@@ -79,7 +79,7 @@ def _programs(found: SearchFound) -> list[str]:
     ]
 
 
-def _spent(found: SearchFound) -> list[str]:
+def _spent(found: SearchAnswer) -> list[str]:
     share = "all" if found.explored_all else str(len(found.trials))
     tried = f"tried {share} of {counted_noun(found.points, 'setting')}"
     return [
@@ -88,7 +88,7 @@ def _spent(found: SearchFound) -> list[str]:
     ]
 
 
-def _trials(found: SearchFound) -> list[str]:
+def _trials(found: SearchAnswer) -> list[str]:
     """The best trials while exploring, whose best looks better than it is."""
     if not found.trials:
         return []
@@ -113,7 +113,7 @@ def _trials(found: SearchFound) -> list[str]:
     return [*aligned(rows), *([f"  and {more} more (--json has them)"] if more > 0 else [])]
 
 
-def _proposed(found: SearchFound) -> Iterator[str]:
+def _proposed(found: SearchAnswer) -> Iterator[str]:
     if found.proposed_reason is not None:
         yield from _wrapped(f"settings of kernel and devices are not known: {found.proposed_reason}")
         return
