@@ -19,17 +19,17 @@ from mawl.records.store.folder import RunWriter
 from mawl.run.cluster.controller import ClusterRequest, Controller
 from mawl.run.cluster.link import Link
 from mawl.run.cluster.messages import (
-    Carry,
     Ended,
     FromNode,
     GateReady,
-    Looked,
-    Made,
-    Make,
+    InputShare,
+    InputsReady,
+    NodeResources,
     NodeTask,
-    Open,
-    Seek,
-    Seen,
+    OpenGate,
+    StartPlan,
+    TokenSearch,
+    VisibleTokens,
     to_node,
 )
 from mawl.run.runner.loop import Interrupts
@@ -63,7 +63,7 @@ class FakeNodes(Link):
     def _begin(self, node: str, _: bytes) -> None:
         self._said[node], self._told[node] = [], 0
         room = dict.fromkeys(ROLES, 0)
-        looked = Looked(folder="", boot_id=node, needed_bytes=room, free_bytes=room)
+        looked = NodeResources(folder="", boot_id=node, needed_bytes=room, free_bytes=room)
         self._say(node, looked)
 
     def _say(self, node: str, word: FromNode) -> None:
@@ -75,14 +75,14 @@ class FakeNodes(Link):
         for number, line in words[self._told[node] :]:
             self._told[node] = number
             match to_node(line):
-                case Seek():
+                case TokenSearch():
                     tokens = [f"f-node{one}" for one in range(self.count)]
-                    self._say(node, Seen({role: [tokens] for role in ROLES}))
-                case Make():
-                    self._say(node, Made())
-                case Carry():
+                    self._say(node, VisibleTokens({role: [tokens] for role in ROLES}))
+                case InputShare():
+                    self._say(node, InputsReady())
+                case StartPlan():
                     self._say(node, GateReady(SESSIONS))
-                case Open():
+                case OpenGate():
                     self._answers[node] = 0
         journal: dict[str, bytes] = {}
         ended = False

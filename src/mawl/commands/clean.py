@@ -42,7 +42,7 @@ from mawl.records.volumes import (
     unmarked_under,
     write_tests_under,
 )
-from mawl.run.cluster.tokens import leftover_tokens
+from mawl.run.cluster.node_facts import leftover_tokens
 from mawl.run.launch.setup import kill_run, live_runs
 from mawl.run.runner.counting import SHARED_MEMORY, leftover_counters
 from mawl.run.runner.restrict import leftover_groups

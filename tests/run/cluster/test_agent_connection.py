@@ -11,9 +11,18 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from mawl.run.cluster import agent_connection as module
-from mawl.run.cluster.agent_connection import AgentConnection, AgreedOpening
-from mawl.run.cluster.messages import Carry, GateReady, Going, Halt, Open, Seek, from_node
+from mawl.run.cluster import messages as module
+from mawl.run.cluster.messages import (
+    AgentConnection,
+    AgreedOpening,
+    GateReady,
+    Halt,
+    NodeProgress,
+    OpenGate,
+    StartPlan,
+    TokenSearch,
+    from_node,
+)
 from mawl.run.runner.request import Status
 
 
@@ -73,8 +82,8 @@ def test_words_come_in_order_and_halts_are_signals(ends: Ends) -> None:
     os.write(ends.tell, b'{"task":1}\n')
     assert ends.line.first() == b'{"task":1}'
     ends.line.listen(5.0)
-    ends.send(Seek(), Carry(), Halt(1))
-    assert [ends.line.words.get(timeout=2) for _ in range(2)] == [Seek(), Carry()]
+    ends.send(TokenSearch(), StartPlan(), Halt(1))
+    assert [ends.line.words.get(timeout=2) for _ in range(2)] == [TokenSearch(), StartPlan()]
     assert ends.until(signal.SIGINT)
     os.close(ends.tell)
     assert ends.until(signal.SIGTERM)
@@ -86,10 +95,10 @@ def test_a_status_that_finds_the_pipe_full_is_dropped(ends: Ends) -> None:
         read_bytes_per_second=0.0, written_bytes_per_second=0.0,
     )  # fmt: skip
     for _ in range(2000):
-        ends.line.say(Going(status))
+        ends.line.say(NodeProgress(status))
     words = os.read(ends.hear, 2**20).split(b"\n")
     assert 10 < len(words) < 2000
-    assert all(from_node(word) == Going(status) for word in words[:-2])
+    assert all(from_node(word) == NodeProgress(status) for word in words[:-2])
     ends.line.say(GateReady(3))
 
 
@@ -99,7 +108,7 @@ def test_the_gate_opens_at_the_moment_of_this_machines_clock(ends: Ends) -> None
     assert from_node(os.read(ends.hear, 4096).strip()) == GateReady(3)
     assert opening.pause_seconds() is None
     ends.line.listen(5.0)
-    ends.send(Open(100.25))
+    ends.send(OpenGate(100.25))
     for _ in range(100):
         if opening.pause_seconds() is not None:
             break

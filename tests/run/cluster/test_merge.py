@@ -21,7 +21,7 @@ from mawl.records.store import open_run
 from mawl.records.store.files import JOURNAL
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.reading import runner_lives
-from mawl.run.cluster.copying import append_piece, path_in_copy
+from mawl.run.cluster.link import append_piece, path_in_copy
 from mawl.run.cluster.merge import (
     Mirror,
     NodePart,

@@ -7,13 +7,13 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError
 from mawl.plan.needs import TableNeed
 from mawl.run.cluster.controller import check_shared_space, groups, require_shared, share_out
-from mawl.run.cluster.messages import Looked, Seen
+from mawl.run.cluster.messages import NodeResources, VisibleTokens
 
 TOKENS = {"n1": "r-n1", "n2": "r-n2", "n3": "r-n3"}
 
 
-def seen(*tokens: str) -> Seen:
-    return Seen({"data": [list(tokens)], "work": [], "util": []})
+def seen(*tokens: str) -> VisibleTokens:
+    return VisibleTokens({"data": [list(tokens)], "work": [], "util": []})
 
 
 def test_nodes_that_see_each_other_are_a_group_whatever_older_tokens_lie_there() -> None:
@@ -40,7 +40,8 @@ def test_each_table_is_made_once_by_a_node_that_reads_it_and_evenly() -> None:
 
 def test_temporary_tables_of_nodes_that_share_must_fit_together() -> None:
     looked = {
-        name: Looked(folder="", needed_bytes={"work": 60}, free_bytes={"work": 100}) for name in ("n1", "n2")
+        name: NodeResources(folder="", needed_bytes={"work": 60}, free_bytes={"work": 100})
+        for name in ("n1", "n2")
     }
     check_shared_space("work", ["n1"], looked)
     with pytest.raises(UnsuitableMachineError, match=r"work of n1, n2 needs 120 B and 100 B are free"):

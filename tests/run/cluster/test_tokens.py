@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from mawl.commands.main import main
-from mawl.run.cluster.tokens import PREFIX, Owner, leftover_tokens, own_token
+from mawl.run.cluster.node_facts import PREFIX, Owner, leftover_tokens, own_token
 
-WRITE = "import sys; from mawl.run.cluster.tokens import own_token; sys.stdout.buffer.write(own_token())"
+WRITE = "import sys; from mawl.run.cluster.node_facts import own_token; sys.stdout.buffer.write(own_token())"
 
 
 def killed() -> bytes:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import pytest
 
 from mawl.records.model.messages import Answered, Failed, Started, decode_from_launcher, line
-from mawl.run.launch.pipe import PIPE_BUF, Inbox, Reporter
+from mawl.run.launch.setup import PIPE_BUF, Inbox, Reporter
 
 
 @pytest.fixture

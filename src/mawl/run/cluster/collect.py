@@ -28,8 +28,7 @@ from mawl.records.store.files import JOURNAL, NODES, sync_directory, try_lock
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.reading import runner_lives
 from mawl.run.cluster import agent
-from mawl.run.cluster.copying import NONSENSE, Asking, check_copy, copy_whole, path_in_copy, quoted
-from mawl.run.cluster.link import Link
+from mawl.run.cluster.link import NONSENSE, Asking, Link, check_copy, copy_whole, path_in_copy, quoted
 from mawl.run.cluster.merge import (
     TOOK_NO_PART,
     NodePart,

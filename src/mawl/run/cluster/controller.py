@@ -34,15 +34,15 @@ from mawl.run.cluster.merge import (
 )
 from mawl.run.cluster.messages import (
     EXCHANGES,
-    Carry,
     Correction,
     Halt,
-    Looked,
-    Make,
+    InputShare,
+    NodeResources,
     NodeTask,
-    Open,
-    Seek,
-    Seen,
+    OpenGate,
+    StartPlan,
+    TokenSearch,
+    VisibleTokens,
 )
 from mawl.run.cluster.remote_node import Attendant, RemoteNode
 from mawl.run.runner.facts import planned_jobs
@@ -54,33 +54,35 @@ Tokens = Mapping[str, str]
 """Node to the token that it left in its directories."""
 
 
-def require_shared(role: Role, directories: Sequence[str], tokens: Tokens, seen: Mapping[str, Seen]) -> None:
+def require_shared(
+    role: Role, directories: Sequence[str], tokens: Tokens, visible: Mapping[str, VisibleTokens]
+) -> None:
     """Refuse where a node does not see what another one wrote into a directory that must be one."""
-    for node, places in seen.items():
-        for directory, found in zip(directories, places.places[role], strict=True):
-            unseen = [other for other, token in tokens.items() if token not in found]
-            if unseen:
+    for node, places in visible.items():
+        for directory, tokens_there in zip(directories, places.places[role], strict=True):
+            lacking = [other for other, token in tokens.items() if token not in tokens_there]
+            if lacking:
                 raise UnsuitableMachineError(
-                    f"{node} does not see what {unseen[0]} wrote there, so {role} is not one file system",
+                    f"{node} does not see what {lacking[0]} wrote there, so {role} is not one file system",
                     where=directory,
                     cure=f"mount the same one on all nodes, or leave {role} out of --shared",
                 )
 
 
-def groups(role: Role, tokens: Tokens, seen: Mapping[str, Seen]) -> list[list[str]]:
+def groups(role: Role, tokens: Tokens, visible: Mapping[str, VisibleTokens]) -> list[list[str]]:
     """The nodes by what they see under a role: those of a group see each other in every directory."""
     found: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     known = set(tokens.values())
-    for node, places in seen.items():
+    for node, places in visible.items():
         view = tuple(tuple(token for token in place if token in known) for place in places.places[role])
         found.setdefault(view, []).append(node)
     return list(found.values())
 
 
-def check_shared_space(role: Role, nodes: Sequence[str], looked: Mapping[str, Looked]) -> None:
+def check_shared_space(role: Role, nodes: Sequence[str], resources: Mapping[str, NodeResources]) -> None:
     """Refuse where the temporary tables of nodes that share a role do not fit there together."""
-    needed = sum(looked[node].needed_bytes[role] for node in nodes)
-    free = min(looked[node].free_bytes[role] for node in nodes)
+    needed = sum(resources[node].needed_bytes[role] for node in nodes)
+    free = min(resources[node].free_bytes[role] for node in nodes)
     if needed > free:
         raise UnsuitableMachineError(
             f"the run would not fit: {role} of {', '.join(nodes)} needs {format_bytes(needed)} "
@@ -203,22 +205,22 @@ class Controller:
         self.listener.notice(f"{len(self.nodes)} nodes: {', '.join(self.by_name)}")
         if self.storage:
             self.listener.notice(f"storage: {', '.join(node.name for node in self.storage)}")
-        await self._all(lambda node: node.looked is not None, "it makes its directories", self.every)
+        await self._all(lambda node: node.resources is not None, "it makes its directories", self.every)
         for node in self.every:
-            if node.looked is not None and node.looked.warning is not None:
-                self.listener.notice(f"warning: {node.name}: {node.looked.warning}")
+            if node.resources is not None and node.resources.warning is not None:
+                self.listener.notice(f"warning: {node.name}: {node.resources.warning}")
         for node in self.nodes:
-            node.tell(Seek())
-        await self._all(lambda node: node.seen is not None, "it looks for the files of the other nodes")
-        seen = {node.name: node.seen for node in self.nodes if node.seen is not None}
-        looked = {node.name: node.looked for node in self.nodes if node.looked is not None}
+            node.tell(TokenSearch())
+        await self._all(lambda node: node.visible is not None, "it looks for the files of the other nodes")
+        visible = {node.name: node.visible for node in self.nodes if node.visible is not None}
+        resources = {node.name: node.resources for node in self.nodes if node.resources is not None}
         tokens = {node.name: node.task.run_id for node in self.nodes}
         for role in self.request.shared:
-            require_shared(role, self.nodes[0].task.spec.directories()[role], tokens, seen)
+            require_shared(role, self.nodes[0].task.spec.directories()[role], tokens, visible)
         for role in ("work", "util"):
-            for group in groups(role, tokens, seen):
-                check_shared_space(role, group, looked)
-        await self._make_inputs(groups("data", tokens, seen))
+            for group in groups(role, tokens, visible):
+                check_shared_space(role, group, resources)
+        await self._make_inputs(groups("data", tokens, visible))
 
     async def _make_inputs(self, by_data: Iterable[list[str]]) -> None:
         """Nodes that share data make each table once, all of them together."""
@@ -228,8 +230,10 @@ class Controller:
         }
         parts = {name: part for group in by_data for name, part in share_out(group, tables).items()}
         for name, part in parts.items():
-            self.by_name[name].tell(Make(part))
-        await self._all(lambda node: node.made is not None or node.name not in parts, "it makes inputs")
+            self.by_name[name].tell(InputShare(part))
+        await self._all(
+            lambda node: node.inputs_ready is not None or node.name not in parts, "it makes inputs"
+        )
 
     async def _all(
         self, so: Callable[[RemoteNode], bool], doing: str, nodes: Sequence[RemoteNode] | None = None
@@ -287,7 +291,7 @@ class Controller:
     async def _run(self, writer: RunWriter, facts: RunFacts) -> RunFacts:
         for node in self.every:
             node.run_started_at = facts.started_at
-            node.tell(Carry())
+            node.tell(StartPlan())
         first = self.nodes[0].task
         self.listener.launching(first.spec.start, facts.workload.gate_jobs or 0)
         await self._gate()
@@ -305,7 +309,7 @@ class Controller:
         self._startup_cpu_seconds = time.process_time()
         moment = self.now() + LEAD_SECONDS
         for node in waiting:
-            node.tell(Open(moment + node.correction.offset_seconds))
+            node.tell(OpenGate(moment + node.correction.offset_seconds))
         self._pause_seconds = min(LATE_SECONDS, self.request.node_timeout_seconds / ASKED_IN_TIMEOUT)
         while not all(node.over for node in self.nodes):
             await self._change()

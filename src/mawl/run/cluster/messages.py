@@ -10,8 +10,15 @@ same bound); the shortest of several exchanges is kept.
 
 from __future__ import annotations
 
+import contextlib
 import functools
-from collections.abc import Sequence
+import os
+import queue
+import select
+import signal
+import threading
+import time
+from collections.abc import Callable, Sequence
 
 import msgspec
 import pyarrow as pa
@@ -24,7 +31,7 @@ from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, StepR
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import TaskFailure
-from mawl.run.runner.request import Status
+from mawl.run.runner.request import Opening, Status
 
 
 class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
@@ -45,21 +52,21 @@ class NodeTask(msgspec.Struct, frozen=True, kw_only=True):
     """Not None: a storage server, which runs nothing; its collectors watch these block devices, and all."""
 
 
-class Seek(msgspec.Struct, frozen=True, tag="seek"):
+class TokenSearch(msgspec.Struct, frozen=True, tag="seek"):
     """Every node has put its token into the directories of its roles: which ones are to be seen?"""
 
 
-class Make(msgspec.Struct, frozen=True, tag="make"):
+class InputShare(msgspec.Struct, frozen=True, tag="make"):
     """Make these input tables, the node's part of what all nodes read."""
 
     tables: list[TableNeed]
 
 
-class Carry(msgspec.Struct, frozen=True, tag="carry"):
+class StartPlan(msgspec.Struct, frozen=True, tag="carry"):
     """The inputs are there: carry the plan out, up to the gate."""
 
 
-class Open(msgspec.Struct, frozen=True, tag="open"):
+class OpenGate(msgspec.Struct, frozen=True, tag="open"):
     """Open the gate at this moment of the node's own clock (seconds since the epoch)."""
 
     at: float
@@ -71,10 +78,10 @@ class Halt(msgspec.Struct, frozen=True, tag="halt"):
     level: int
 
 
-ToNode = Seek | Make | Carry | Open | Halt
+ToNode = TokenSearch | InputShare | StartPlan | OpenGate | Halt
 
 
-class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
+class NodeResources(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     """The node has what it needs; ``boot_id`` and ``network`` (the namespace) tell nodes of one machine.
 
     ``needed_bytes`` and ``free_bytes`` are of its roles; ``devices`` what a storage server watches, by the
@@ -90,13 +97,13 @@ class Looked(msgspec.Struct, frozen=True, kw_only=True, tag="looked"):
     devices: list[str] = []
 
 
-class Seen(msgspec.Struct, frozen=True, tag="seen"):
+class VisibleTokens(msgspec.Struct, frozen=True, tag="seen"):
     """The nodes whose tokens lie in each directory of each role, in the order of the directories."""
 
     places: dict[Role, list[list[str]]]
 
 
-class Made(msgspec.Struct, frozen=True, tag="made"):
+class InputsReady(msgspec.Struct, frozen=True, tag="made"):
     """The node's part of the inputs is made."""
 
 
@@ -106,7 +113,7 @@ class GateReady(msgspec.Struct, frozen=True, tag="ready"):
     jobs: int
 
 
-class Going(msgspec.Struct, frozen=True, tag="going"):
+class NodeProgress(msgspec.Struct, frozen=True, tag="going"):
     """How far the node is."""
 
     status: Status
@@ -131,7 +138,7 @@ class Refused(msgspec.Struct, frozen=True, tag="refused"):
     failure: TaskFailure
 
 
-FromNode = Looked | Seen | Made | GateReady | Going | Notice | Ended | Refused
+FromNode = NodeResources | VisibleTokens | InputsReady | GateReady | NodeProgress | Notice | Ended | Refused
 
 _TO_NODE: msgspec.json.Decoder[ToNode] = msgspec.json.Decoder(ToNode)
 _FROM_NODE: msgspec.json.Decoder[FromNode] = msgspec.json.Decoder(FromNode)
@@ -227,3 +234,109 @@ class Correction:
 
 def _starts_with_any(series: pa.ChunkedArray, beginnings: Sequence[str]) -> pa.ChunkedArray:
     return functools.reduce(compute.or_, (compute.starts_with(series, one) for one in beginnings))
+
+
+LAST_RESORT_SECONDS = 20.0
+"""After a stop that nobody could carry out (a file system that hangs) everything is killed."""
+
+
+class AgentConnection:
+    """Two descriptors of pipes; a thread reads one of them and keeps the lease.
+
+    When the controller has not been heard for ``lease_seconds``, or the agent is gone (end of file), the
+    process tells itself SIGTERM, which stops its jobs, and after ``LAST_RESORT_SECONDS`` more
+    ``last_resort`` is called.
+    """
+
+    def __init__(self, read: int, write: int, last_resort: Callable[[], None]) -> None:
+        self._read, self._write = read, write
+        self._last_resort = last_resort
+        self._buffer = b""
+        self.words: queue.Queue[ToNode] = queue.Queue()
+        self.open_at: float | None = None
+        os.set_blocking(write, False)
+        # Not select(2), which takes no descriptor from 1024 on.
+        self._readable, self._writable = select.poll(), select.poll()
+        self._readable.register(read, select.POLLIN)
+        self._writable.register(write, select.POLLOUT)
+
+    def first(self) -> bytes:
+        """The first line, which is the task; empty where the agent was gone before it."""
+        while b"\n" not in self._buffer:
+            chunk = os.read(self._read, 65536)
+            if not chunk:
+                return b""
+            self._buffer += chunk
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        return line
+
+    def listen(self, lease_seconds: float) -> None:
+        threading.Thread(target=self._listen, args=(lease_seconds,), daemon=True).start()
+
+    def word(self) -> ToNode:
+        """The next word but gates and halts; waits for it, and lets signals in."""
+        while True:
+            with contextlib.suppress(queue.Empty):
+                return self.words.get(timeout=0.5)
+
+    def say(self, word: FromNode) -> None:
+        """Say a word; a status that finds the pipe full is dropped, since the next is as good."""
+        line = memoryview(msgspec.json.encode(word) + b"\n")
+        with contextlib.suppress(BrokenPipeError):
+            while line:
+                try:
+                    line = line[os.write(self._write, line) :]
+                except BlockingIOError:
+                    if isinstance(word, NodeProgress):
+                        return
+                    self._writable.poll(1000.0)
+
+    def _listen(self, lease_seconds: float) -> None:
+        heard = time.monotonic()
+        while True:
+            left = heard + lease_seconds - time.monotonic()
+            if left <= 0 or not self._take(left):
+                break
+            heard = time.monotonic()
+        os.kill(os.getpid(), signal.SIGTERM)
+        time.sleep(LAST_RESORT_SECONDS)
+        self._last_resort()
+
+    def _take(self, seconds: float) -> bool:
+        """Take what comes within so many seconds; False when nothing did, or the agent is gone."""
+        if b"\n" not in self._buffer:
+            if not self._readable.poll(seconds * 1000.0):
+                return False
+            chunk = os.read(self._read, 65536)
+            if not chunk:
+                return False
+            self._buffer += chunk
+        *lines, self._buffer = self._buffer.split(b"\n")
+        for line in lines:
+            if line:
+                self._obey(to_node(line))
+        return True
+
+    def _obey(self, word: ToNode) -> None:
+        if isinstance(word, Halt):
+            os.kill(os.getpid(), signal.SIGINT if word.level == 1 else signal.SIGTERM)
+        elif isinstance(word, OpenGate):
+            self.open_at = word.at
+        else:
+            self.words.put(word)
+
+
+class AgreedOpening(Opening):
+    """The gate of a node: it says that it is ready, and opens at the moment it is told."""
+
+    def __init__(
+        self, line: AgentConnection, ready: Callable[[int], FromNode], now: Callable[[], float]
+    ) -> None:
+        self._line, self._ready, self._now = line, ready, now
+
+    def ready(self, jobs: int) -> None:
+        self._line.say(self._ready(jobs))
+
+    def pause_seconds(self) -> float | None:
+        at = self._line.open_at
+        return None if at is None else max(at - self._now(), 0.0)

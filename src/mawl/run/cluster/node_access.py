@@ -130,14 +130,14 @@ def look_at(nodes: NodesSpec, roles: Mapping[Role, Sequence[str]], chosen: Seque
     Raises MawlError where the cluster cannot be reached, or has no such node.
     """
 
-    async def looked() -> NodesCheck:
+    async def checked() -> NodesCheck:
         reach = NodeAccess.of(nodes)
         async with linked(reach) as (link, known):
             names = chosen_nodes(known, reach, chosen, list(nodes.storage_node), nodes.nodes)
             places = {name: reach.settings.get(name, AS_ON_ALL).places(roles) for name in names}
             return await check_nodes(link, places, nodes.shared)
 
-    return asyncio.run(looked())
+    return asyncio.run(checked())
 
 
 def chosen_nodes(

@@ -1,18 +1,23 @@
-"""What a node is before a run: its mawl and user, processors, memory and the file systems of the roles."""
+"""What a node is before a run, and the tokens that nodes put into the directories of their roles.
+
+A token says whose it is: only the machine that wrote it can tell that nobody will take it away any more.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import platform
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import msgspec
 
+from mawl.base.foreign import read_regular
 from mawl.measure.devices import NETWORK_FILE_SYSTEMS
 from mawl.measure.machine import read_machine
-from mawl.measure.processes import user_of
+from mawl.measure.processes import started_ticks, user_of
 from mawl.measure.space import FileSystem, ephemeral_storage, file_systems
 from mawl.measure.suitability import SuitabilityCheck, libraries, library_checks, why_cached
 from mawl.records.spec.program_options import Role
@@ -81,3 +86,50 @@ def _closed(data: Sequence[Path]) -> Iterator[str]:
                 yield f"{user_of(Path('/proc/self'))} may not use {inputs} of {user_of(inputs)}"
         except OSError as error:
             yield f"{inputs} cannot be used: {(error.strerror or str(error)).lower()}"
+
+
+PREFIX = ".mawl-node-"
+LARGEST_BYTES = 2**16
+
+
+class Owner(msgspec.Struct, frozen=True, kw_only=True):
+    """The process of a node: its machine's start, its number in which namespace, and when it began."""
+
+    boot_id: str | None
+    pid_namespace: str
+    pid: int
+    started_ticks: int | None
+
+
+def own_token() -> bytes:
+    """What this process writes into its tokens."""
+    pid = os.getpid()
+    owner = Owner(
+        boot_id=read_machine().boot_id,
+        pid_namespace=_pid_namespace(),
+        pid=pid,
+        started_ticks=started_ticks(pid),
+    )
+    return msgspec.json.encode(owner) + b"\n"
+
+
+def leftover_tokens(places: Iterable[Path]) -> list[Path]:
+    """Tokens in directories whose process was of this start of this machine, and is gone.
+
+    One of another machine, start or container stays: it is not for this one to say.  So does a file that is
+    no token.
+    """
+    found = []
+    boot_id, namespace = read_machine().boot_id, _pid_namespace()
+    for place in dict.fromkeys(places):
+        for token in sorted(place.glob(f"{PREFIX}*")):
+            with contextlib.suppress(OSError, ValueError, RecursionError):
+                owner = msgspec.json.decode(read_regular(token, LARGEST_BYTES, inside=place), type=Owner)
+                here = (owner.boot_id, owner.pid_namespace) == (boot_id, namespace)
+                if here and started_ticks(owner.pid) != owner.started_ticks:
+                    found.append(token)
+    return found
+
+
+def _pid_namespace() -> str:
+    return str(Path("/proc/self/ns/pid").readlink())

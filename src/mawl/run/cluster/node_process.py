@@ -1,22 +1,26 @@
 """The process of a node: makes its part of the inputs and runs its sessions with the local runner.
 
-The agent starts it as ``python -m mawl.run.cluster`` with pipes as its standard input and output.
+The agent starts it as ``python -m mawl.run.cluster`` with pipes as its standard input and output.  A storage
+server is a node without sessions: it claims and starts nothing, and its collectors write samples while the
+others run theirs.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
 
 import msgspec
 
 from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineError
+from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import in_memory_bytes, space_of
 from mawl.plan.catalogue import CATALOGUE
@@ -25,34 +29,135 @@ from mawl.plan.needs import needs, with_commands
 from mawl.plan.references import reference_of
 from mawl.plan.run_plan import parse_cores, processors_of, with_threads
 from mawl.programs.datagen.workers import usual_processes
-from mawl.records.model.records import JobRecord
-from mawl.records.model.run import Reference
+from mawl.records.model.records import JobRecord, RunOutcome
+from mawl.records.model.run import NodeFacts, Reference, RunFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, Role, StartMode
 from mawl.records.spec.task import TaskFailure
+from mawl.records.store.folder import RunWriter
 from mawl.records.store.without_pandas import arrow_alone
 from mawl.records.volumes import Volumes
-from mawl.run.cluster.agent_connection import AgentConnection, AgreedOpening
 from mawl.run.cluster.messages import (
-    Carry,
+    AgentConnection,
+    AgreedOpening,
     Ended,
     GateReady,
-    Going,
-    Looked,
-    Made,
-    Make,
+    InputShare,
+    InputsReady,
+    NodeProgress,
+    NodeResources,
     NodeTask,
     Notice,
     Refused,
-    Seek,
-    Seen,
+    StartPlan,
+    TokenSearch,
+    VisibleTokens,
 )
-from mawl.run.cluster.storage_node import StorageNode
-from mawl.run.cluster.tokens import PREFIX, own_token
+from mawl.run.cluster.node_facts import PREFIX, own_token
 from mawl.run.launch.setup import kill_run
 from mawl.run.runner.facts import check_space, make_inputs
+from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
 from mawl.run.runner.request import Listener, RunRequest, Status
 from mawl.run.runner.run import carry_out
+from mawl.run.runner.sampling import HostSampling
+from mawl.version import __version__, source_sha256
+
+BLOCK = Path("/sys/class/block")
+LOOK_SECONDS = 1.0
+PATIENCE_SECONDS = 0.05
+"""Between two questions whether the gates are open."""
+
+
+class StorageNode:
+    """One storage server, step by step, as the controller's words come."""
+
+    def __init__(self, task: NodeTask, line: AgentConnection, now: Callable[[], float] = time.time) -> None:
+        self.task, self.line, self.now = task, line, now
+        self.folder = Path(task.folder).absolute()
+        self.devices = [kernel_name(name) for name in task.watch or []]
+
+    def execute(self) -> None:
+        """Watch until told to stop; UnsuitableMachineError where a device is not there."""
+        machine = read_machine()
+        for given, name in zip(self.task.watch or [], self.devices, strict=True):
+            if not (BLOCK / name).exists():
+                raise UnsuitableMachineError(
+                    f"has no block device {given}", cure="name one as lsblk does: --storage-node NAME=sdb,sdc"
+                )
+        resources = NodeResources(
+            folder=str(self.folder),
+            boot_id=machine.boot_id,
+            network=network_namespace(),
+            devices=self.devices,
+        )
+        self.line.say(resources)
+        while not isinstance(self.line.word(), StartPlan):
+            continue
+        facts = RunFacts(
+            run_id=self.task.run_id,
+            kind="measured",
+            mawl_version=__version__,
+            source_sha256=source_sha256(),
+            workload=WorkloadFacts(name="storage", title="A storage server, watched", sessions=0, jobs=0),
+            outcome="running",
+            started_at=self.now(),
+            command=list(self.task.command),
+            nodes=[
+                NodeFacts(
+                    name=self.task.node,
+                    kernel=machine.kernel,
+                    cpu_model=machine.cpu_model,
+                    cores=machine.cores,
+                    core_basis=machine.core_basis,
+                    memory_bytes=machine.memory_bytes,
+                    virtual=machine.virtual,
+                )
+            ],
+        )
+        self._watch(RunWriter(self.folder, facts), facts)
+
+    def _watch(self, writer: RunWriter, facts: RunFacts) -> None:
+        """A look each second from the opening of the gates until the controller halts it, which ends the run
+        well; any other end (a lost controller, a signal) cuts the watch short."""
+        with writer, Interrupts() as interrupts:
+            collector = HostCollector(self.devices)
+            sampling = HostSampling(self.task.node, collector, writer, self.devices)
+            opening = AgreedOpening(self.line, GateReady, self.now)
+            opening.ready(0)
+            while not interrupts.level and (pause := opening.pause_seconds()) != 0:
+                _wait(interrupts, PATIENCE_SECONDS if pause is None else min(pause, PATIENCE_SECONDS))
+            due = time.monotonic()
+            while True:
+                sampling.look(self.now(), whole=bool(interrupts.level))
+                if interrupts.level:
+                    break
+                due += LOOK_SECONDS
+                _wait(interrupts, max(due - time.monotonic(), 0.0))
+            # The controller's word is level 1; SIGTERM, as of a lost lease, is 2 at once.
+            outcome: RunOutcome = "completed" if interrupts.level == 1 else "interrupted"
+            reason = None if outcome == "completed" else f"stopped by {interrupts.name}"
+            facts = msgspec.structs.replace(
+                facts,
+                outcome=outcome,
+                outcome_reason=reason,
+                ended_at=self.now(),
+                missing=collector.reasons(),
+            )
+            collector.close()
+            writer.finish(facts)
+        self.line.say(Ended(outcome, reason))
+
+
+def kernel_name(given: str) -> str:
+    """The kernel's name of a block device, named with or without ``/dev``; of a link where it leads."""
+    return str(Path("/dev", given).resolve().relative_to("/dev")).replace("/", "!")
+
+
+def _wait(interrupts: Interrupts, seconds: float) -> None:
+    waiting = select.poll()
+    waiting.register(interrupts.fileno(), select.POLLIN)
+    waiting.poll(seconds * 1000.0)
+
 
 STATUS_SECONDS = 2.0
 
@@ -70,7 +175,7 @@ class Teller(Listener):
     def status(self, status: Status) -> None:
         if status.elapsed_seconds >= self._next_seconds:
             self._next_seconds = status.elapsed_seconds + STATUS_SECONDS * 0.9
-            self._line.say(Going(status))
+            self._line.say(NodeProgress(status))
 
     def job_ended(self, record: JobRecord) -> None:
         """The journal has it."""
@@ -107,16 +212,16 @@ class Node:
         )
         self.cpus = parse_cores(task.spec.cores) if task.spec.cores else None
         self.folder = Path(task.folder).absolute()
-        self._made_seconds = self._made_cpu_seconds = 0.0
+        self._inputs_seconds = self._inputs_cpu_seconds = 0.0
 
-    def carry(self) -> None:
-        """Do as told until the run is over; raises MawlError where it cannot go on."""
+    def execute(self) -> None:
+        """Do as the controller says until the run is over; raises MawlError where it cannot go on."""
         with self._tokens():
             self._look()
-            while not isinstance(word := self.line.word(), Carry):
-                if isinstance(word, Seek):
-                    self.line.say(self._seen())
-                elif isinstance(word, Make):
+            while not isinstance(word := self.line.word(), StartPlan):
+                if isinstance(word, TokenSearch):
+                    self.line.say(self._visible_tokens())
+                elif isinstance(word, InputShare):
                     self._make(word)
         self._run()
 
@@ -127,7 +232,7 @@ class Node:
             _write(token, content)
         machine = read_machine()
         self.line.say(
-            Looked(
+            NodeResources(
                 folder=str(self.folder),
                 boot_id=machine.boot_id,
                 network=network_namespace(),
@@ -164,13 +269,13 @@ class Node:
                 with contextlib.suppress(OSError):
                     token.unlink()
 
-    def _seen(self) -> Seen:
+    def _visible_tokens(self) -> VisibleTokens:
         for token in self._token_paths():
             # A file that comes and goes: what this machine remembers of the directory is out of date then.
             fresh = token.with_name(f"{token.name}-fresh")
             _write(fresh, own_token())  # whoever is killed here leaves a token that clean finds
             fresh.unlink()
-        return Seen(
+        return VisibleTokens(
             {
                 role: [
                     sorted(path.name.removeprefix(PREFIX) for path in place.glob(f"{PREFIX}*"))
@@ -180,18 +285,18 @@ class Node:
             }
         )
 
-    def _make(self, word: Make) -> None:
+    def _make(self, word: InputShare) -> None:
         part = msgspec.structs.replace(self.needed, tables=tuple(word.tables))
         check_space(self.task.plan, part, self.volumes, self.task.spec.volume_order)
-        made = make_inputs(
+        inputs = make_inputs(
             self.task.plan,
             self.volumes,
             part,
             order=self.task.spec.volume_order,
             processes=self._processes(),
         )
-        self._made_seconds, self._made_cpu_seconds = made.seconds, made.cpu_seconds
-        self.line.say(Made())
+        self._inputs_seconds, self._inputs_cpu_seconds = inputs.seconds, inputs.cpu_seconds
+        self.line.say(InputsReady())
 
     def _processes(self) -> int:
         return self.task.spec.processes or usual_processes(self.cpus)
@@ -225,8 +330,8 @@ class Node:
             self.volumes,
             Teller(self.line),
             command=task.command,
-            generate_seconds=self._made_seconds + inputs.seconds,
-            generate_cpu_seconds=self._made_cpu_seconds + inputs.cpu_seconds,
+            generate_seconds=self._inputs_seconds + inputs.seconds,
+            generate_cpu_seconds=self._inputs_cpu_seconds + inputs.cpu_seconds,
             opening=AgreedOpening(self.line, GateReady, time.time),
         )
         self.line.say(Ended(facts.outcome, facts.outcome_reason))
@@ -255,7 +360,7 @@ def main() -> int:
     run_ids.append(task.run_id)
     line.listen(task.lease_seconds)
     try:
-        (Node if task.watch is None else StorageNode)(task, line).carry()
+        (Node if task.watch is None else StorageNode)(task, line).execute()
     except MawlError as error:
         line.say(Refused(TaskFailure.of(error)))
         return 1

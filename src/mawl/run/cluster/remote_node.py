@@ -18,22 +18,30 @@ from mawl.records.store.facts import read_facts
 from mawl.records.store.files import FACTS, PLAN
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.tail import Fresh
-from mawl.run.cluster.copying import NONSENSE, Asking, check_copy, copy_whole, quoted
-from mawl.run.cluster.link import Link, NoAnswerError, NodeGoneError
+from mawl.run.cluster.link import (
+    NONSENSE,
+    Asking,
+    Link,
+    NoAnswerError,
+    NodeGoneError,
+    check_copy,
+    copy_whole,
+    quoted,
+)
 from mawl.run.cluster.merge import Mirror, NodePart, told
 from mawl.run.cluster.messages import (
     Correction,
     Ended,
     FromNode,
     GateReady,
-    Going,
-    Looked,
-    Made,
+    InputsReady,
+    NodeProgress,
+    NodeResources,
     NodeTask,
     Notice,
     Refused,
-    Seen,
     ToNode,
+    VisibleTokens,
     clock_of,
     from_node,
 )
@@ -82,9 +90,9 @@ class RemoteNode:
         self.heard = 0
         self.wake = asyncio.Event()
         """Set when there is a word to pass on."""
-        self.looked: Looked | None = None
-        self.seen: Seen | None = None
-        self.made: Made | None = None
+        self.resources: NodeResources | None = None
+        self.visible: VisibleTokens | None = None
+        self.inputs_ready: InputsReady | None = None
         self.ready: GateReady | None = None
         self.status: Status | None = None
         self.ended: Ended | None = None
@@ -136,15 +144,15 @@ class RemoteNode:
 
     def _hear(self, word: FromNode) -> None:
         match word:
-            case Looked():
-                self.looked = word
-            case Seen():
-                self.seen = word
-            case Made():
-                self.made = word
+            case NodeResources():
+                self.resources = word
+            case VisibleTokens():
+                self.visible = word
+            case InputsReady():
+                self.inputs_ready = word
             case GateReady():
                 self.ready = word
-            case Going(status=status):
+            case NodeProgress(status=status):
                 self.status = status
             case Ended():
                 self.ended = word
@@ -224,11 +232,11 @@ class RemoteNode:
         return _storage_run(self.part().run, self._devices())
 
     def _devices(self) -> list[str]:
-        return self.looked.devices if self.looked else self.task.watch or []
+        return self.resources.devices if self.resources else self.task.watch or []
 
     @property
     def _machine(self) -> str | None:
-        boot_id = self.looked.boot_id if self.looked else None
+        boot_id = self.resources.boot_id if self.resources else None
         return None if boot_id is None else hashlib.sha256(boot_id.encode()).hexdigest()[:16]
 
     def outcome(self) -> tuple[str, str | None]:
@@ -247,7 +255,7 @@ class RemoteNode:
 
     def _kept_there(self) -> str | None:
         """The folder that a lost node has kept, as far as it made one."""
-        return self.looked.folder if self.lost is not None and self.looked and self.ready else None
+        return self.resources.folder if self.lost is not None and self.resources and self.ready else None
 
     def _run(self, folder: Path | None) -> NodeRun:
         outcome, reason = self.outcome()
@@ -264,7 +272,7 @@ class RemoteNode:
             folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
             left_behind=self.left_behind or self._kept_there(),
             machine=self._machine,
-            network=self.looked.network if self.looked else None,
+            network=self.resources.network if self.resources else None,
             clock=self.clock,
             gate_after_seconds=self.gate_after_seconds,
         )
@@ -370,10 +378,10 @@ class Attendant:
                 node.mirror.replace(copy)
             except (MawlError, *NONSENSE) as error:
                 remove_tree(copy, FACTS)
-                node.left_behind = node.looked.folder if node.looked else node.task.folder
+                node.left_behind = node.resources.folder if node.resources else node.task.folder
                 node.not_copied = f" ({quoted(error)})"
         elif node.ready is not None:
-            node.left_behind = node.looked.folder if node.looked else node.task.folder
+            node.left_behind = node.resources.folder if node.resources else node.task.folder
         await self.forget(node, copied=node.mirror is not None and node.left_behind is None)
         node.over = True
 

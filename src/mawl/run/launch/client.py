@@ -23,13 +23,13 @@ from mawl.measure.preload.build import Library
 from mawl.measure.processes import is_stopped, kill_marked
 from mawl.records.model.messages import FromLauncher, Hello, LaunchMode, Reaped, Start, Stop, ToLauncher, line
 from mawl.records.model.records import Usage, difference, total
-from mawl.run.launch.pipe import Inbox
 from mawl.run.launch.setup import (
     ARROW_POOL_VARIABLE,
     EXECUTE,
     LAUNCHER_VARIABLE,
     ONE_PASSIVE_THREAD,
     RUN_ID_VARIABLE,
+    Inbox,
     Setup,
     arrow_pool,
 )

@@ -28,8 +28,7 @@ from mawl.measure.run_delay import own_run_delay_seconds
 from mawl.measure.step import reset_peak
 from mawl.records.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started, line
 from mawl.records.model.records import Usage
-from mawl.run.launch.pipe import Reporter
-from mawl.run.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Setup
+from mawl.run.launch.setup import JOB_VARIABLE, THREAD_VARIABLES, Reporter, Setup
 
 Execute = Callable[[Assignment, Callable[[FromLauncher], None]], int]
 

@@ -27,8 +27,7 @@ from mawl.measure.run_delay import first_thread_seconds
 from mawl.records.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors, become
-from mawl.run.launch.pipe import Reporter
-from mawl.run.launch.setup import Setup
+from mawl.run.launch.setup import Reporter, Setup
 
 _KILL_AGAIN_SECONDS = 0.05
 

@@ -23,9 +23,8 @@ from mawl.records.model.messages import Failed, Hello, Reaped, Release, Start, S
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors
 from mawl.run.launch.keeper import keep, prepare
-from mawl.run.launch.pipe import Reporter
 from mawl.run.launch.runner_watch import LOOK_SECONDS, RunnerWatch
-from mawl.run.launch.setup import LAUNCHER_VARIABLE, Setup
+from mawl.run.launch.setup import LAUNCHER_VARIABLE, Reporter, Setup
 
 _KEEPERS_END_SECONDS = 1.0
 _KILL_AGAIN_SECONDS = 0.05
