@@ -212,14 +212,6 @@ NOTE: Action 'sessionProp.setSessOpt' used (Total process time):
       real time               0,001234 seconds
       cpu time                0,000321 seconds (26.01%)
 
-NOTE: Procedure sql step took :
-      real time : 0.010
-      user cpu time : 0.009
-
-NOTE: “PROCEDURE SQL”所用时间（总处理时间）:
-      实际时间            0.01 秒
-      CPU 时间            0.01 秒
-
 NOTE: PROCEDURE SQL a utilisé (Durée totale du traitement) :
       temps réel          0.01 secondes
       temps UC            0.01 secondes
@@ -234,7 +226,7 @@ NOTE: DATA statement used (Total process time):
     + _SHORT.format("0.01", "0.00")
     + "NOTE: PROCEDURE MEANS used (Total process time):\n\nplain text\n",
     [Note("data", None, {"real_time_seconds": 0.01, "unsplit_cpu_seconds": 0.0})],
-    [1, 5, 9, 13, 17, 27],
+    [1, 5, 9, 19],
 )
 
 CUT = Layout(

@@ -125,9 +125,13 @@ class Context:
         self.skipped_lines = 0
         self.zone_known: bool | None = None
         """None until the file gave a time; False where any of its times had no zone."""
+        self.zoned = False
+        """Whether the clock of what is read now is UTC: times are then absolute."""
 
     def local(self, seconds: float) -> float:
         """UTC from a wall clock without a zone, given as seconds since the epoch as if it were UTC."""
+        if self.zoned:
+            return self.absolute(seconds)
         self.zone_known = False
         return self._to_utc(seconds)
 

@@ -17,11 +17,13 @@ from numpy.typing import NDArray
 
 from mawl.base.units import parse_instant
 from mawl.importers.clock import OWN_MARK
-from mawl.importers.formats.saslog import read_parts
+from mawl.importers.formats.saslog import read_log, read_parts
+from mawl.importers.formats.saslog_languages import language_of, unread_language
 from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
 from mawl.importers.formats.saslog_scan import MISSING, USAGE_COUNTS, NoteBatch, Texts
+from mawl.importers.formats.saslog_wrapped import PlainLog, decoded, plain_logs
 from mawl.importers.formats.text import encoding_of
-from mawl.importers.interface import Context, ImportedJob, Item, StepColumns
+from mawl.importers.interface import FIRST_BYTES, Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
 from mawl.records.model.records import PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
 from mawl.records.store.plain_data import in_calendar
@@ -134,6 +136,11 @@ _HEADINGS = re.compile(
 )
 _MARKS = (b"SAS (r) Proprietary Software", b"by SAS Institute Inc.", OWN_MARK)
 
+NO_NOTE = "no performance note in it (options NOSTIMER, or a log of another kind)"
+OTHER_LANGUAGE = (
+    "a log in another language: mawl reads the performance notes of SAS in English, Spanish, Chinese and "
+    "Japanese, and those of Altair SLC"
+)
 WITH_STARTUP = "the log has no session total: the sum of its initialization and steps"
 NO_STARTUP = "the log has neither session total nor initialization: the sum of its steps"
 STEP_UNREAD = "the log has no session total and a step that cannot be read: their sum is not known"
@@ -150,30 +157,35 @@ class SasLogs:
     title = "SAS logs with STIMER or FULLSTIMER notes"
 
     def recognises(self, first: bytes, name: str) -> float:
+        text = decoded(first)
         if "16" in encoding_of(first):
             first = first.replace(b"\0", b"")
-        if _HEADINGS.search(first):
+        if _HEADINGS.search(first) or language_of(text) is not None:
             return 0.95
         if any(mark in first for mark in _MARKS):
             return 0.9
-        if b"NOTE: " in first:
+        if b"NOTE: " in first or unread_language(text) is not None:
             return 0.3
         return 0.1 if name.lower().endswith((".log", ".saslog", ".log.gz")) else 0.0
 
     def read(self, stream: BinaryIO, context: Context) -> Iterator[Item]:
         """Steps, and the job of each session after its own."""
-        sessions = LogSessions()
-        for part in read_parts(stream, context.skip, context.dates):
-            if not isinstance(part, NoteBatch):
-                yield from self._entry(part, sessions, context)
-            elif part.count < FEWEST_NOTES or sessions.current.remote_librefs:
-                for entry in part.entries():
-                    yield from self._entry(entry, sessions, context)
-            else:
-                yield self._batch(part, sessions, context)
-        yield from self._jobs(sessions.rest(), context)
+        head = stream.read(FIRST_BYTES)
+        for log in plain_logs(head, stream, context.skip):
+            sessions = LogSessions()
+            context.zoned = log.zoned
+            for part in _parts(log, context):
+                if not isinstance(part, NoteBatch):
+                    yield from self._entry(part, sessions, context)
+                elif part.count < FEWEST_NOTES or sessions.current.remote_librefs:
+                    for entry in part.entries():
+                        yield from self._entry(entry, sessions, context)
+                else:
+                    yield self._batch(part, sessions, context)
+            yield from self._jobs(sessions.rest(), context)
         if not context.blocks:
-            context.skip(None, "no performance note in it (options NOSTIMER, or a log of another kind)")
+            line = unread_language(decoded(head))
+            context.skip(line, NO_NOTE if line is None else OTHER_LANGUAGE)
 
     def _entry(self, entry: Entry, sessions: LogSessions, context: Context) -> Iterator[Item]:
         if isinstance(entry, LogFact):
@@ -259,6 +271,24 @@ class SasLogs:
             missing=missing,
         )
         return found if session.place is None else _placed(found, session.place, context)
+
+
+def _parts(log: PlainLog, context: Context) -> Iterator[Entry | NoteBatch]:
+    """What a plain log holds; lines and clock are those of the file around it."""
+    if not log.wrapped:
+        yield from read_parts(log.stream, context.skip, context.dates)
+        return
+
+    def skip(line: int, reason: str, text: str) -> None:
+        context.skip(log.place(line)[0], reason, text)
+
+    for entry in read_log(log.stream, skip, context.dates):
+        line, instant = log.place(entry.line)
+        if isinstance(entry, LogFact):
+            yield entry._replace(line=line)
+        else:
+            ended_at = entry.ended_at if instant is None else instant
+            yield msgspec.structs.replace(entry, line=line, ended_at=ended_at)
 
 
 def _with_remote(step: StepRecord, librefs: set[str]) -> StepRecord:
@@ -361,7 +391,7 @@ def _end(session: Session) -> tuple[JobOutcome, str | None]:
 def stem(file: str) -> str:
     """The name of a log without what its kind appends."""
     name = file
-    for ending in (".gz", ".log", ".saslog", ".txt", ".lst"):
+    for ending in (".gz", *(".html", ".htm", ".json", ".ipynb", ".sasnb"), ".log", ".saslog", ".txt", ".lst"):
         if name.lower().endswith(ending) and len(name) > len(ending):
             name = name[: -len(ending)]
     return name

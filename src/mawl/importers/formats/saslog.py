@@ -438,9 +438,9 @@ class LogReader:
             self._followed |= {"OS Memory", "Timestamp"}
 
 
-def read_log(stream: BinaryIO, skip: Skip) -> Iterator[Entry]:
+def read_log(stream: BinaryIO, skip: Skip, dates: DateOrder = "month-first") -> Iterator[Entry]:
     """Notes and facts of a log; ``skip`` is told what was left out.  No log whatever raises anything."""
-    return cast("Iterator[Entry]", with_nesting(LogReader(stream, skip).entries()))
+    return cast("Iterator[Entry]", with_nesting(LogReader(stream, skip, dates=dates).entries()))
 
 
 def read_parts(stream: BinaryIO, skip: Skip, dates: DateOrder = "month-first") -> Iterator[Entry | NoteBatch]:

@@ -24,8 +24,9 @@ from mawl.importers.formats.saslog_write import COUNTS
 from mawl.importers.formats.text import text_of
 from mawl.records.model.records import TableNote, Usage
 
-TIME = r"[0-9]{1,9}\.[0-9]{1,6} seconds|(?:[0-9]{1,9}:)?[0-9]{1,9}:[0-9]{2}\.[0-9]{1,6}"
-"""A time: with its unit below one minute, ``m:ss.ss`` and ``h:mm:ss.ss`` from there on."""
+TIME = r"[0-9]{1,9}\.[0-9]{1,6} seconds|(?:[0-9]{1,9}:)?[0-9]{1,9}:[0-9]{2}(?:\.[0-9]{1,6})?"
+"""A time: with its unit below one minute, ``m:ss.ss`` and ``h:mm:ss.ss`` from there on, and both without a
+fraction.  One colon parts minutes and seconds (SAS 9.3 Companion for UNIX, STIMEFMT)."""
 
 _SQL_STATEMENT = "SQL Statement"
 SUBJECTS: tuple[tuple[NoteKind, str], ...] = (

@@ -18,6 +18,9 @@ import msgspec
 from mawl.importers.formats.text import LONGEST_LINE_BYTES, text_of
 from mawl.records.model.records import StepKind, StepNotes, StepRecord, Usage
 
+MICROSECONDS = 1_000_000
+"""In a second: the finest that a log can write."""
+
 NoteKind = Literal["data", "procedure", "initialization", "session", "view"]
 
 STAMP = r"[0-9]{1,2}/[0-9]{1,2}/[0-9]{4} {1,4}[0-9]{1,2}:[0-9]{2}:[0-9]{2} [AP]M"
@@ -132,12 +135,12 @@ def page_instant(text: str) -> float | None:
 
 
 def clock_seconds(text: str | bytes) -> float:
-    """Seconds from ``0.01``, ``1:02.24`` or ``9:28:12.90``: what the patterns of this format let through."""
-    hundredths = 0
+    """Seconds from ``0.01``, ``1:02.24``, ``02:03`` or ``9:28:12.90``: what the patterns here let through."""
+    microseconds = 0
     separator = b":" if isinstance(text, bytes) else ":"
     for part in text.split(separator):  # type: ignore[arg-type]
-        hundredths = hundredths * 60 + round(float(part) * 100)
-    return hundredths / 100
+        microseconds = microseconds * 60 + round(float(part) * MICROSECONDS)
+    return microseconds / MICROSECONDS
 
 
 def stamp_instant(text: str) -> float | None:

@@ -1,0 +1,403 @@
+"""SAS logs inside something else, as plain logs: a server's logging facility, HTML, JSON, notebooks.
+
+The logging facility puts a prefix before each line.  Sites choose its pattern, so mawl goes by its shape: a
+date and time first, then words, then the message.  Lines of several threads lie between each other; each
+thread is a log.  Lines of all plain logs lie in temporary files, so that memory does not grow with the file.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import ExitStack
+from functools import lru_cache
+from html.parser import HTMLParser
+from itertools import chain
+from tempfile import SpooledTemporaryFile
+from typing import Any, BinaryIO, NamedTuple, cast
+
+import msgspec
+
+from mawl.importers.formats.saslog_languages import in_english, language_of
+from mawl.importers.formats.text import CHUNK_BYTES, byte_chunks, encoding_of, moment, text_of, whole_of
+
+Skip = Callable[[int | None, str], None]
+
+HEAD_BYTES = 64 * 1024
+SPOOLED_BYTES = 64 * 1024
+"""What of a plain log is kept in memory."""
+MOST_THREADS = 200
+MOST_DOCUMENT_BYTES = 64 * 2**20
+"""A larger JSON document is not read: it has to lie in memory as a whole, which JSON lines have not."""
+MOST_TAG_CHARACTERS = 1 << 20
+DEEPEST = 40
+
+_PLACE = struct.Struct("<qd")
+_UNKNOWN = float("-inf")
+
+
+class PlainLog(NamedTuple):
+    """A log as SAS writes it to a file.
+
+    ``place`` gives the line of the file for a line of ``stream`` (both from 1) and the wall clock when it was
+    written, in seconds as if it were UTC; None without one.  ``zoned``: the file names the zone of its clock.
+    ``wrapped``: its lines are not those of the file.
+    """
+
+    stream: BinaryIO
+    place: Callable[[int], tuple[int, float | None]]
+    zoned: bool = False
+    wrapped: bool = True
+
+
+def decoded(head: bytes) -> str:
+    """The beginning of a file as text."""
+    return head.decode(encoding_of(head), "replace").removeprefix("\ufeff").replace("\r\n", "\n")
+
+
+def plain_logs(head: bytes, stream: BinaryIO, skip: Skip) -> Iterator[PlainLog]:
+    """The plain logs that a file holds: one, or one for each thread of a server.
+
+    ``head`` is what was read of the stream.  A log is closed when the next one is asked for.
+    """
+    whole = _stream(_rejoined(head, stream))
+    text = decoded(head)
+    shape = prefix_of(text)
+    if shape is not None:
+        yield from _threads(whole, shape, skip)
+    elif _HTML.match(text):
+        yield from _logs(lambda logs: _read_html(whole, logs, skip), skip)
+    elif text.lstrip()[:1] in ("{", "["):
+        yield from _logs(lambda logs: _read_json(whole, logs, skip), skip)
+    elif (language := language_of(text)) is not None:
+        yield PlainLog(_stream(in_english(byte_chunks(whole), language)), _as_it_is, wrapped=False)
+    else:
+        yield PlainLog(whole, _as_it_is, wrapped=False)
+
+
+def _as_it_is(line: int) -> tuple[int, None]:
+    return line, None
+
+
+def _stream(chunks: Iterable[bytes]) -> BinaryIO:
+    return cast("BinaryIO", _Chunks(chunks))
+
+
+class _Chunks(io.RawIOBase):
+    """A stream whose reads give one chunk each, however many bytes were asked for."""
+
+    def __init__(self, chunks: Iterable[bytes]) -> None:
+        self._chunks = iter(chunks)
+
+    def read(self, _: int = -1) -> bytes:
+        return next((chunk for chunk in self._chunks if chunk), b"")
+
+
+def _rejoined(head: bytes, stream: BinaryIO) -> Iterator[bytes]:
+    yield head
+    while chunk := stream.read(CHUNK_BYTES):
+        yield chunk
+
+
+def _spooled(stack: ExitStack) -> SpooledTemporaryFile[bytes]:
+    return stack.enter_context(SpooledTemporaryFile(max_size=SPOOLED_BYTES))
+
+
+class _Lines:
+    """A plain log that is being collected: its lines, and the place of each."""
+
+    def __init__(self, stack: ExitStack) -> None:
+        self.text, self.places = _spooled(stack), _spooled(stack)
+        self.zoned = False
+        self._count = 0
+
+    def add(self, text: str, line: int | None, instant: float | None) -> None:
+        """Add a line; one without a number of the file's gets that of the plain log."""
+        self._count += 1
+        self.text.write(text.replace("\n", " ").encode("utf-8", "replace") + b"\n")
+        self.places.write(
+            _PLACE.pack(self._count if line is None else line, _UNKNOWN if instant is None else instant)
+        )
+
+    def log(self) -> PlainLog:
+        self.text.seek(0)
+        head = self.text.read(HEAD_BYTES).decode("utf-8", "replace")
+        self.text.seek(0)
+        language = language_of(head)
+        stream: Any = self.text
+        if language is not None:
+            stream = _stream(in_english(byte_chunks(stream), language))
+        return PlainLog(stream, self._place, self.zoned)
+
+    def _place(self, line: int) -> tuple[int, float | None]:
+        self.places.seek((line - 1) * _PLACE.size)
+        packed = self.places.read(_PLACE.size)
+        if len(packed) < _PLACE.size:
+            return line, None
+        place, instant = _PLACE.unpack(packed)
+        return place, None if instant == _UNKNOWN else instant
+
+
+def _logs(read: Callable[[_Lines], None], skip: Skip) -> Iterator[PlainLog]:
+    """The one log of a file that ``read`` collects."""
+    with ExitStack() as stack:
+        lines = _Lines(stack)
+        _collected(lambda: read(lines), skip)
+        yield lines.log()
+
+
+def _collected(collect: Callable[[], None], skip: Skip) -> None:
+    try:
+        collect()
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        skip(None, f"its lines cannot be kept in a temporary file ({reason}): the rest is not read")
+
+
+_DATE = (
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T -][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
+    r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
+)
+_DATED = re.compile(rf"({_DATE})([^\n]*?)(?=(?:NOTE|WARNING): )", re.MULTILINE)
+_LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL")
+_NUMBERED = re.compile(r"[\[(]?[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*[\])]?")
+_WORD = re.compile(r"[^\s;,|]+")
+_BANNER = re.compile(r"NOTE: (?:SAS \([rR]\) |This session is executing on )")
+FEWEST_DATED = 2
+
+
+def prefix_of(text: str) -> re.Pattern[str] | None:
+    """The pattern of the prefix that most dated notes of a text have; None where a log has no prefixes.
+
+    Groups: ``date``, ``message``, and ``number1`` and so on (process, thread), which tell logs apart.
+    """
+    shapes = Counter(
+        shape
+        for line in text.split("\n")
+        if line[:4].isdigit() and (match := _DATED.match(line)) and (shape := _shape(match[2])) is not None
+    )
+    if not shapes:
+        return None
+    shape, count = shapes.most_common(1)[0]
+    return re.compile(rf"(?P<date>{_DATE}){shape}(?P<message>.*)") if count >= FEWEST_DATED else None
+
+
+def _shape(between: str) -> str | None:
+    """A pattern of what stands between date and message; None where nothing does."""
+    words = list(_WORD.finditer(between))
+    pattern, numbers = r"[\s;,|]*", 0
+    for word in words:
+        if _LEVEL.fullmatch(word[0]):
+            pattern += f"(?:{_LEVEL.pattern})"
+        elif _NUMBERED.fullmatch(word[0]):
+            numbers += 1
+            pattern += rf"(?P<number{numbers}>{_NUMBERED.pattern})"
+        elif any(letter.isalnum() for letter in word[0]):
+            pattern += r"[^\s;,|]+"
+        else:
+            pattern += re.escape(word[0])
+        pattern += r"[\s;,|]+" if word is not words[-1] else ""
+    end = between[words[-1].end() :] if words else ""
+    blanks = len(end) - len(end.rstrip(" "))
+    return pattern + rf"[\s;,|]{{{len(end) - blanks}}}" + " " * blanks if words else None
+
+
+def _threads(stream: BinaryIO, prefix: re.Pattern[str], skip: Skip) -> Iterator[PlainLog]:
+    """A log for each thread; a line without the prefix goes on with the message above it."""
+    with ExitStack() as stack:
+        threads: dict[object, _Lines] = {}
+        _collected(lambda: _split(stream, prefix, threads, stack, skip), skip)
+        for lines in threads.values():
+            yield lines.log()
+
+
+def _split(
+    stream: BinaryIO,
+    prefix: re.Pattern[str],
+    threads: dict[object, _Lines],
+    stack: ExitStack,
+    skip: Skip,
+) -> None:
+    banner: list[tuple[str, int]] = []
+    current: _Lines | None = None
+    instant: float | None = None
+    refused = False
+    numbers = [name for name in prefix.groupindex if name.startswith("number")]
+    for number, text in enumerate(_lines(stream), 1):
+        match = prefix.match(text)
+        if match is None:
+            if current is not None:
+                current.add(text, number, instant)
+            continue
+        instant, zoned = _instant(match["date"])
+        thread = match.group(*numbers) if numbers else ""
+        current = threads.get(thread)
+        if current is None:
+            if len(threads) >= MOST_THREADS:
+                if not refused:
+                    skip(
+                        number, f"a log of more than {MOST_THREADS} threads: those from here on are not read"
+                    )
+                refused = True
+                continue
+            current = threads[thread] = _Lines(stack)
+            for line, place in banner:
+                current.add(line, place, None)
+        current.zoned = zoned
+        current.add(match["message"], number, instant)
+        if _BANNER.match(match["message"]) and len(banner) < 8:
+            banner.append((match["message"], number))
+
+
+@lru_cache(maxsize=256)
+def _instant(date: str) -> tuple[float | None, bool]:
+    """The wall clock of a prefix, UTC where it names a zone, and whether it does."""
+    read = moment(f"{date[:10]} {date[11:].replace(',', '.')}")
+    if read is None:
+        return None, False
+    at, ahead, _ = read
+    return (at, False) if ahead is None else (at - ahead, True)
+
+
+def _lines(stream: BinaryIO) -> Iterator[str]:
+    rest = b""
+    for chunk in byte_chunks(stream):
+        *lines, rest = (rest + chunk).split(b"\n")
+        yield from map(text_of, lines)
+    if rest:
+        yield text_of(rest)
+
+
+_HTML = re.compile(r"\s*<(?:!doctype html|html|head|body|pre|div|\?xml)", re.IGNORECASE)
+_BLOCKS = frozenset(("div", "p", "li", "tr", "pre", "h1", "h2", "h3", "td", "br", "body"))
+_NO_TEXT = frozenset(("script", "style", "title"))
+
+
+class _HtmlText(HTMLParser):
+    """Gives the text of a page line by line: an element that is a block begins and ends a line."""
+
+    def __init__(self, logs: _Lines) -> None:
+        super().__init__(convert_charrefs=True)
+        self._logs, self._line, self._number, self._hidden = logs, "", 1, 0
+        self._opened = self._closed = False
+
+    def handle_starttag(self, tag: str, _: object) -> None:
+        if tag in _NO_TEXT:
+            self._hidden += 1
+        elif tag == "br":
+            self.end_line()
+        elif tag in _BLOCKS:
+            if self._line:
+                self.end_line()
+            self._opened = True
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in _NO_TEXT:
+            self._hidden = max(self._hidden - 1, 0)
+        elif tag in _BLOCKS and (self._line or self._opened):
+            self.end_line()
+            self._closed = True
+
+    def handle_data(self, data: str) -> None:
+        if self._hidden:
+            return
+        between, self._closed = self._closed, False
+        for place, line in enumerate(data.replace("\xa0", " ").split("\n")):
+            if place > 1 or (place == 1 and (self._line or not between)):
+                self.end_line()
+            if not self._line:
+                self._number = self.getpos()[0] + place
+            self._line += line
+
+    def end_line(self) -> None:
+        self._logs.add(self._line, self._number, None)
+        self._line, self._opened = "", False
+
+
+def _read_html(stream: BinaryIO, logs: _Lines, skip: Skip) -> None:
+    parser = _HtmlText(logs)
+    for chunk in byte_chunks(stream):
+        parser.feed(text_of(chunk))
+        if len(parser.rawdata) > MOST_TAG_CHARACTERS:
+            skip(parser.getpos()[0], "an element of more than a million characters: the rest is not read")
+            return
+    parser.close()
+    parser.end_line()
+
+
+def _read_json(stream: BinaryIO, logs: _Lines, skip: Skip) -> None:
+    """Lines of Viya's compute service (collections, lists, a JSON text a line) and the logs of notebooks."""
+    chunks = byte_chunks(stream)
+    first = next(chunks, b"")
+    line, newline, rest = first.lstrip().partition(b"\n")
+    if newline and rest[:1] in (b"{", b"[") and _decoded(line) is not None:
+        for number, text in enumerate(_lines(_stream(chain([first], chunks))), 1):
+            node = _decoded(text)
+            if node is not None:
+                _walk(node, logs, DEEPEST)
+            elif text.strip():
+                skip(number, "no JSON text")
+        return
+    content = whole_of(chain([first], chunks), MOST_DOCUMENT_BYTES)
+    if content is None:
+        skip(None, f"a JSON document of more than {MOST_DOCUMENT_BYTES >> 20} MiB: save the log as text")
+    elif (document := _decoded(content)) is None:
+        skip(None, "a JSON document that is cut short or damaged")
+    else:
+        _walk(document, logs, DEEPEST)
+
+
+def _decoded(text: bytes | bytearray | str) -> Any:
+    """A JSON text; None where it is none."""
+    try:
+        return msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return None
+
+
+def _walk(node: object, logs: _Lines, depth: int) -> None:
+    """Collect the lines of a log wherever they lie in a document, in its order."""
+    if depth == 0:
+        return
+    if isinstance(node, dict):
+        line = node.get("line", node.get("message"))
+        if isinstance(line, str):
+            at = next((node[name] for name in ("timeStamp", "@timestamp") if name in node), None)
+            _add(logs, line, at)
+            return
+        for value in node.values():
+            _walk(value, logs, depth - 1)
+    elif isinstance(node, list):
+        if node and all(isinstance(part, str) for part in node):
+            _walk_text("".join(node), logs, depth)
+            return
+        for value in node:
+            _walk(value, logs, depth - 1)
+    elif isinstance(node, str):
+        _walk_text(node, logs, depth)
+
+
+def _add(logs: _Lines, text: str, at: object) -> None:
+    instant, zoned = _instant(at) if isinstance(at, str) else (None, False)
+    logs.zoned = logs.zoned or zoned
+    for line in text.split("\n"):
+        logs.add(line, None, instant)
+
+
+def _walk_text(text: str, logs: _Lines, depth: int) -> None:
+    """The log that a text holds: plain, as HTML, or as JSON once more; most texts hold none."""
+    if "NOTE" not in text or "used" not in text:
+        return
+    if text.lstrip()[:1] in ("[", "{") and (node := _decoded(text)) is not None:
+        _walk(node, logs, depth - 1)
+    elif text.lstrip().startswith("<"):
+        parser = _HtmlText(logs)
+        parser.feed(text)
+        parser.close()
+        parser.end_line()
+    else:
+        for line in text.split("\n"):
+            logs.add(line, None, None)
