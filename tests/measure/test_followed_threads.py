@@ -15,7 +15,7 @@ import time
 import pytest
 
 from mawl.measure.preload.counters import CounterFile
-from mawl.measure.run_delay import first_thread_seconds
+from mawl.measure.processes import first_thread_seconds
 from mawl.records.model.records import spent, waits_of
 from mawl.records.model.role_io import WAIT_FIELDS, Waits
 from tests.fakes.counted import Counted

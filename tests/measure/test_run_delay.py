@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from mawl.measure.run_delay import LONGEST_TURN_NANOSECONDS, own_run_delay_seconds, plausible_run_delay
+from mawl.measure.processes import LONGEST_TURN_NANOSECONDS, own_run_delay_seconds, plausible_run_delay
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import time
 
 import pytest
 
-from mawl.measure.processes import PROC, children
-from mawl.measure.watched_process import WatchedProcess
+from mawl.measure.processes import PROC, WatchedProcess, children
 from tests import needs
 
 

@@ -17,8 +17,7 @@ from operator import add
 from pathlib import Path
 from typing import NamedTuple
 
-from mawl.measure.processes import PROC
-from mawl.measure.watched_process import WatchedProcess
+from mawl.measure.processes import PROC, WatchedProcess
 from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE
 from mawl.records.model.records import Usage
 

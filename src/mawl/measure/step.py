@@ -14,7 +14,7 @@ from typing import NamedTuple, Protocol
 import msgspec
 
 from mawl.measure.preload.job import JobCounters, Reading
-from mawl.measure.run_delay import first_thread_seconds, own_run_delay_seconds
+from mawl.measure.processes import first_thread_seconds, own_run_delay_seconds
 from mawl.records.model.records import StepKind, StepRecord, Usage, spent, waits_of, waits_without_io
 from mawl.records.model.role_io import FileRole, IoByRole, Waits
 

@@ -16,7 +16,7 @@ import msgspec
 
 from mawl.base.foreign import open_regular
 from mawl.measure.preload.counters import COUNTERS_VARIABLE, CounterFile
-from mawl.measure.run_delay import own_run_delay_seconds
+from mawl.measure.processes import own_run_delay_seconds
 from mawl.records.model.role_io import IoByRole, VolumeBytes, io_between, volumes_between
 
 START = 0

@@ -19,7 +19,7 @@
 #define GAP 200000ull    /* nanoseconds outside */
 #define TRIFLE 4000ull   /* less is the cost of reading clocks */
 #define TORN 50000ull    /* reading them takes 3000 */
-#define LONGEST_TURN 100000000ull /* of threads beside the first: mawl/measure/run_delay.py says why */
+#define LONGEST_TURN 100000000ull /* of threads beside the first: mawl/measure/processes.py says why */
 
 struct put_by {
     u64 nanoseconds;

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from pathlib import Path
 
+from mawl.importers.formats.settings.linux import SYSCTLS, chosen
 from mawl.records.model.node import Figures, Value
 from mawl.records.model.series_metrics import MACHINE
 
@@ -24,9 +25,12 @@ class Subject:
         self.missing: dict[str, str] = {}
 
     def put(self, figure: str, value: Value, reason: str = "the kernel does not say") -> None:
+        """Note a value, in the place of one that was not known, or the reason why it is not."""
         self.figures[figure] = value
+        path = f"{self.family}.{self.name}.{figure}"
+        self.missing.pop(path, None)
         if value is None:
-            self.missing[f"{self.family}.{self.name}.{figure}"] = reason
+            self.missing[path] = reason
 
     def read(self, figure: str, path: Path, parse: Parse) -> None:
         try:
@@ -48,13 +52,15 @@ class Subject:
         """A whole number of parts of a second."""
         self.read(figure, path, lambda text: int(text) / per_second)
 
-    def flag(self, figure: str, path: Path) -> None:
-        """0 or 1 (N or Y) as false or true."""
-        self.read(figure, path, _flag)
-
     def chosen(self, figure: str, path: Path) -> None:
         """The word in brackets of a list of choices, or the only word."""
-        self.read(figure, path, in_brackets)
+        self.read(figure, path, chosen)
+
+    def sysctls(self, proc: Path) -> None:
+        """All files below ``/proc/sys`` of the family."""
+        for name, (family, figure, parse) in SYSCTLS.items():
+            if family == self.family:
+                self.read(figure, proc / "sys" / name.replace(".", "/"), parse)
 
 
 LARGEST_FILE_BYTES = 65536
@@ -74,17 +80,6 @@ def known_text(path: Path) -> str | None:
         return _text(path) or None
     except OSError:
         return None
-
-
-def in_brackets(text: str) -> str | None:
-    """``none [mq-deadline] kyber``: mq-deadline; a single word stands for itself."""
-    words = text.split()
-    chosen = [word[1:-1] for word in words if word.startswith("[") and word.endswith("]")]
-    return chosen[0] if chosen else text if len(words) == 1 else None
-
-
-def _flag(text: str) -> bool | None:
-    return {"0": False, "1": True, "N": False, "Y": True}.get(text)
 
 
 def names_in(directory: Path) -> list[str]:

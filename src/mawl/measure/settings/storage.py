@@ -15,6 +15,7 @@ import struct
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from mawl.importers.formats.settings.linux import QUEUE_FILES
 from mawl.measure.devices import NETWORK_FILE_SYSTEMS, Mount, device_name, mount_of, read_mounts
 from mawl.measure.settings.reading import KIB, MIB, Subject, known_text, names_in
 
@@ -103,22 +104,12 @@ def read_block(sys: Path, devices: Iterable[str]) -> Iterator[Subject]:
 
 def _block_device(name: str, directory: Path) -> Subject:
     found, queue = Subject("block", name), directory / "queue"
-    found.chosen("scheduler", queue / "scheduler")
+    for file, (figure, parse) in QUEUE_FILES.items():
+        found.read(figure, queue / file, parse)
     found.read(
         "schedulers", queue / "scheduler", lambda text: " ".join(word.strip("[]") for word in text.split())
     )
-    found.number("read_ahead_bytes", queue / "read_ahead_kb", KIB)
-    found.number("requests", queue / "nr_requests")
     found.number("queue_depth", directory / "device/queue_depth")
-    found.number("max_request_bytes", queue / "max_sectors_kb", KIB)
-    found.number("max_hardware_request_bytes", queue / "max_hw_sectors_kb", KIB)
-    found.number("optimal_request_bytes", queue / "optimal_io_size")
-    found.number("logical_block_bytes", queue / "logical_block_size")
-    found.number("physical_block_bytes", queue / "physical_block_size")
-    found.flag("rotational", queue / "rotational")
-    found.text("write_cache", queue / "write_cache")
-    found.number("no_merges", queue / "nomerges")
-    found.number("request_affinity", queue / "rq_affinity")
     found.seconds("write_throttling_seconds", queue / "wbt_lat_usec", MILLION)
     found.put("transport", _transport(name, directory))
     found.text("zoned", queue / "zoned")

@@ -24,7 +24,7 @@ from mawl.base.process_control import die_with_parent
 from mawl.measure.accounting import own_usage, resident_bytes
 from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach
-from mawl.measure.run_delay import own_run_delay_seconds
+from mawl.measure.processes import own_run_delay_seconds
 from mawl.measure.step import reset_peak
 from mawl.records.model.messages import Assignment, Failed, FromLauncher, Ready, Start, Started, line
 from mawl.records.model.records import Usage

@@ -22,8 +22,7 @@ from mawl.base.errors import LIMITS, UnsuitableMachineError
 from mawl.base.process_control import become_subreaper
 from mawl.measure.accounting import OwnIo, address_space_limit, io_between, usage_of
 from mawl.measure.preload.counters import stamp_reaper
-from mawl.measure.processes import descendants, signal_all
-from mawl.measure.run_delay import first_thread_seconds
+from mawl.measure.processes import descendants, first_thread_seconds, signal_all
 from mawl.records.model.messages import Failed, Forked, Reaped, Start, Stop, decode_to_launcher
 from mawl.records.model.records import Usage, total
 from mawl.run.launch.job import Doors, become

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from mawl.importers.formats.settings.output import NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
+from mawl.importers.formats.settings.output import NOT_WHOLE, NodeSettings, Output
 from mawl.records.model.series_metrics import MACHINE
 
 _NAME = r"(?P<name>[A-Za-z_][\w.%]{0,63})"
@@ -91,11 +91,9 @@ def limits(lines: Sequence[str]) -> Iterator[tuple[str, str]]:
 def number(text: str) -> int | None:
     """``0x200000``, ``73728``, ``72K`` (1024-based, as the tunables commands print); None for a word."""
     match = _NUMBER.fullmatch(text)
-    return (
-        None
-        if match is None
-        else int(match[1], 0 if match[1][:2] in ("0x", "0X") else 10) * _POWERS[match[2]]
-    )
+    if match is None:
+        return None
+    return int(match[1], 0 if match[1][:2] in ("0x", "0X") else 10) * _POWERS[match[2]]
 
 
 def read_tunables(output: Output, settings: NodeSettings) -> None:
@@ -138,16 +136,16 @@ def read_attributes(output: Output, settings: NodeSettings) -> None:
 
 def read_limits(output: Output, settings: NodeSettings) -> None:
     """``ulimit -a``; ``every`` is unlimited where each limit is, and limited where one is not."""
-    found = dict(limits(output.lines))
-    for name, value in found.items():
+    known = dict(limits(output.lines))
+    for name, value in known.items():
         settings.machine("ulimit", name, value)
     lines = [line for line in output.lines if line.strip()]
-    if set(found.values()) - {"unlimited"}:
+    if set(known.values()) - {"unlimited"}:
         settings.machine("ulimit", "every", "limited")
-    elif output.whole and found and len(found) == len(lines):
-        settings.machine("ulimit", "every", "unlimited")
+    elif doubt := output.doubt(strange=not known or len(known) != len(lines)):
+        settings.lack("ulimit", MACHINE, "every", doubt)
     else:
-        settings.lack("ulimit", MACHINE, "every", STRANGE_LINE if output.whole else NOT_WHOLE)
+        settings.machine("ulimit", "every", "unlimited")
 
 
 _THREADS = re.compile(r"proc[0-9]{1,5} has ([0-9]{1,2}) SMT threads?\.?")
@@ -175,8 +173,8 @@ _LABELLED = re.compile(r"(?P<label>[A-Z][A-Za-z][\w ()/%-]{0,60}?)\s*:\s*(?P<val
 
 def read_partition(output: Output, settings: NodeSettings) -> None:
     """``lparstat -i``, label by label."""
-    for match in map(_LABELLED.fullmatch, output.lines):
-        if match and match["value"] != "-":
+    for match in output.matches(_LABELLED):
+        if match["value"] != "-":
             settings.machine("lparstat", match["label"], match["value"])
 
 
@@ -187,9 +185,8 @@ def read_devices(output: Output, settings: NodeSettings) -> None:
     """``lsdev -C -F 'name parent'``; ``lsdev -dev DEVICE -attr`` is read as lsattr."""
     if "-attr" in output.command:
         return read_attributes(output, settings)
-    for match in map(_PARENT.fullmatch, output.lines):
-        if match:
-            settings.put("lsdev", match["name"], "parent", match["parent"])
+    for match in output.matches(_PARENT):
+        settings.put("lsdev", match["name"], "parent", match["parent"])
     return None
 
 
@@ -204,8 +201,8 @@ def read_paths(output: Output, settings: NodeSettings) -> None:
     rows = [match for line in lines if (match := _PATH.match(line))]
     for disk in dict.fromkeys(row["disk"] for row in rows):
         own = [row for row in rows if row["disk"] == disk]
-        if not output.whole or len(rows) < len(lines):
-            settings.lack("lspath", disk, "paths", STRANGE_LINE if output.whole else NOT_WHOLE)
+        if doubt := output.doubt(strange=len(rows) < len(lines)):
+            settings.lack("lspath", disk, "paths", doubt)
             continue
         settings.put("lspath", disk, "paths", len(own))
         settings.put("lspath", disk, "paths_enabled", sum(row["state"] == "Enabled" for row in own))
@@ -220,10 +217,9 @@ _MOUNTED = re.compile(
 
 def read_mounts(output: Output, settings: NodeSettings) -> None:
     """``mount`` of AIX: type and options of each mount point."""
-    for match in map(_MOUNTED.fullmatch, output.lines):
-        if match:
-            settings.put("mount", match["over"], "type", match["kind"])
-            settings.put("mount", match["over"], "options", match["options"] or "none")
+    for match in output.matches(_MOUNTED):
+        settings.put("mount", match["over"], "type", match["kind"])
+        settings.put("mount", match["over"], "options", match["options"] or "none")
 
 
 _HOST = re.compile(
@@ -253,8 +249,8 @@ def read_maps(output: Output, settings: NodeSettings) -> None:
         line.strip() and not line.lstrip().startswith(_HEADS) and not _HOST.fullmatch(line)
         for line in output.lines
     )
-    if strange or not output.whole:
-        settings.lack("lsmap", MACHINE, "vfchosts", STRANGE_LINE if output.whole else NOT_WHOLE)
+    if doubt := output.doubt(strange=strange):
+        settings.lack("lsmap", MACHINE, "vfchosts", doubt)
     else:
         settings.machine("lsmap", "vfchosts", hosts)
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Callable, Mapping
+from functools import partial
 
-from mawl.importers.formats.settings.output import IGNORED, NOT_WHOLE, STRANGE_LINE, NodeSettings, Output
+from mawl.importers.formats.settings.output import IGNORED, NodeSettings, Output
 from mawl.records.model.node import Value
 from mawl.records.model.series_metrics import MACHINE
 
@@ -41,8 +42,12 @@ def chosen(text: str) -> str | None:
     return marked[0] if len(marked) == 1 else words[0] if len(words) == 1 and not marked else None
 
 
-def _flag(text: str) -> bool:
-    return {"0": False, "1": True}[text]
+def _flag(text: str) -> bool | None:
+    return {"0": False, "1": True}.get(text)
+
+
+def _word(text: str) -> str | None:
+    return text or None
 
 
 SYSCTLS: Mapping[str, tuple[str, str, Convert]] = {
@@ -73,8 +78,8 @@ SYSCTLS: Mapping[str, tuple[str, str, Convert]] = {
     "net.ipv4.tcp_wmem": ("tcp", "send_most_bytes", _third),
     "net.core.rmem_max": ("tcp", "core_receive_most_bytes", int),
     "net.core.wmem_max": ("tcp", "core_send_most_bytes", int),
-    "net.ipv4.tcp_congestion_control": ("tcp", "congestion_control", str),
-    "net.core.default_qdisc": ("tcp", "queueing", str),
+    "net.ipv4.tcp_congestion_control": ("tcp", "congestion_control", _word),
+    "net.core.default_qdisc": ("tcp", "queueing", _word),
     "net.core.netdev_max_backlog": ("tcp", "backlog", int),
     "net.ipv4.tcp_slow_start_after_idle": ("tcp", "slow_start_after_idle", int),
     "net.ipv4.tcp_window_scaling": ("tcp", "window_scaling", int),
@@ -82,22 +87,27 @@ SYSCTLS: Mapping[str, tuple[str, str, Convert]] = {
     "sunrpc.tcp_slot_table_entries": ("tcp", "nfs_slots", int),
     "sunrpc.tcp_max_slot_table_entries": ("tcp", "nfs_slots_most", int),
 }
+"""Name of a file below /proc/sys, with points, to family, figure, and what its text means."""
+QUEUE_FILES: Mapping[str, tuple[str, Convert]] = {
+    "scheduler": ("scheduler", chosen),
+    "read_ahead_kb": ("read_ahead_bytes", _scaled(KIB)),
+    "nr_requests": ("requests", int),
+    "max_sectors_kb": ("max_request_bytes", _scaled(KIB)),
+    "max_hw_sectors_kb": ("max_hardware_request_bytes", _scaled(KIB)),
+    "optimal_io_size": ("optimal_request_bytes", int),
+    "logical_block_size": ("logical_block_bytes", int),
+    "physical_block_size": ("physical_block_bytes", int),
+    "rotational": ("rotational", _flag),
+    "write_cache": ("write_cache", _word),
+    "nomerges": ("no_merges", int),
+    "rq_affinity": ("request_affinity", int),
+}
+"""File in the folder ``queue`` of a block device to figure, and what its text means."""
 _SYSCTL = re.compile(r"(?P<name>[a-z][\w.-]{2,100})\s*=\s*(?P<value>\S.{0,199}?)\s*")
 
 _Q = r"/sys/block/(?P<subject>[\w!.-]{1,60})/queue/"
-SYS_FILES: tuple[tuple[str, str, str, Convert], ...] = (
-    (_Q + "scheduler", "block", "scheduler", chosen),
-    (_Q + "read_ahead_kb", "block", "read_ahead_bytes", _scaled(KIB)),
-    (_Q + "nr_requests", "block", "requests", int),
-    (_Q + "max_sectors_kb", "block", "max_request_bytes", _scaled(KIB)),
-    (_Q + "max_hw_sectors_kb", "block", "max_hardware_request_bytes", _scaled(KIB)),
-    (_Q + "optimal_io_size", "block", "optimal_request_bytes", int),
-    (_Q + "logical_block_size", "block", "logical_block_bytes", int),
-    (_Q + "physical_block_size", "block", "physical_block_bytes", int),
-    (_Q + "rotational", "block", "rotational", _flag),
-    (_Q + "write_cache", "block", "write_cache", str),
-    (_Q + "nomerges", "block", "no_merges", int),
-    (_Q + "rq_affinity", "block", "request_affinity", int),
+_PATTERNS: tuple[tuple[str, str, str, Convert], ...] = (
+    *((_Q + name, "block", figure, convert) for name, (figure, convert) in QUEUE_FILES.items()),
     ("/sys/kernel/mm/transparent_hugepage/enabled", "memory", "transparent_huge_pages", chosen),
     ("/sys/kernel/mm/transparent_hugepage/defrag", "memory", "transparent_huge_page_defrag", chosen),
     ("/sys/kernel/mm/ksm/run", "memory", "ksm", int),
@@ -106,7 +116,7 @@ SYS_FILES: tuple[tuple[str, str, str, Convert], ...] = (
     (r"/sys/module/iomemory_vsl\d?/parameters/(?P<figure>\w{1,60})", "iomemory_vsl", "", int),
 )
 _SYS_FILES = tuple(
-    (re.compile(pattern), family, figure, convert) for pattern, family, figure, convert in SYS_FILES
+    (re.compile(pattern), family, figure, convert) for pattern, family, figure, convert in _PATTERNS
 )
 _FILE = re.compile(r"(?P<path>/sys/[\w!/.:-]{1,200}):(?P<value>\S.{0,199}?)\s*")
 NOT_DISKS = ("loop", "ram", "zram", "sr", "fd", "nbd")
@@ -128,17 +138,16 @@ def _noted(
 
 def read_sysctl(output: Output, settings: NodeSettings) -> None:
     """Settings of the kernel that ``sysctl -a`` prints."""
-    for match in map(_SYSCTL.fullmatch, output.lines):
-        if match and match["name"] in SYSCTLS:
+    for match in output.matches(_SYSCTL):
+        if match["name"] in SYSCTLS:
             family, figure, convert = SYSCTLS[match["name"]]
             _noted(settings, family, MACHINE, figure, match["value"], convert)
 
 
 def read_sys_files(output: Output, settings: NodeSettings) -> None:
     """Files below /sys as ``PATH:VALUE``, as ``grep . FILES`` and the collector print them."""
-    for line in map(_FILE.fullmatch, output.lines):
-        for pattern, family, figure, convert in _SYS_FILES if line else ():
-            assert line is not None
+    for line in output.matches(_FILE):
+        for pattern, family, figure, convert in _SYS_FILES:
             match = pattern.fullmatch(line["path"])
             if match is None:
                 continue
@@ -160,7 +169,7 @@ def _idle(output: Output, settings: NodeSettings) -> None:
     """The longest exit latency (microseconds in the files) of the idle states of the first processor that
     are not disabled; nothing where a file of a state is not there."""
     states: dict[str, dict[str, int]] = {}
-    for line in filter(None, map(_IDLE.fullmatch, output.lines)):
+    for line in output.matches(_IDLE):
         states.setdefault(line["state"], {})[line["what"]] = int(line["value"])
     if not states or any(len(files) < 2 for files in states.values()):
         return
@@ -182,28 +191,29 @@ def read_space(output: Output, settings: NodeSettings) -> None:
 
     Family ``df`` until the mount points are known (``tuning.collection.reading``).
     """
-    if not any(map(_SPACE_HEAD.fullmatch, output.lines)):
+    if not any(output.matches(_SPACE_HEAD)):
         return
-    for line in filter(None, map(_SPACE.fullmatch, output.lines)):
+    for line in output.matches(_SPACE):
         used, usable = int(line["used"]), int(line["used"]) + int(line["available"])
         if usable:
             settings.put("df", line["over"], "used_ratio", used / usable)
 
 
+_PROFILE = re.compile(r"Current active profile: (\S{1,100})\s*")
+_NODES = re.compile(r"available: ([0-9]{1,4}) nodes? \([\d,-]+\)\s*")
+_SMT = re.compile(r"SMT=([1-8])\s*|SMT is (off)\s*")
+
+
 def read_tuned(output: Output, settings: NodeSettings) -> None:
     """``tuned-adm active``."""
-    for line in output.lines:
-        match = re.fullmatch(r"Current active profile: (\S{1,100})\s*", line)
-        if match:
-            settings.machine("kernel", "tuned_profile", match[1])
+    for match in output.matches(_PROFILE):
+        settings.machine("kernel", "tuned_profile", match[1])
 
 
 def read_nodes(output: Output, settings: NodeSettings) -> None:
     """``numactl --hardware``."""
-    for line in output.lines:
-        match = re.fullmatch(r"available: ([0-9]{1,4}) nodes? \([\d,-]+\)\s*", line)
-        if match:
-            settings.machine("memory", "nodes", int(match[1]))
+    for match in output.matches(_NODES):
+        settings.machine("memory", "nodes", int(match[1]))
 
 
 _MOUNTED = re.compile(
@@ -215,11 +225,11 @@ _LOCAL = ("ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs")
 
 def read_mounts(output: Output, settings: NodeSettings) -> None:
     """``mount`` of Linux: file systems that hold data, with the options that the inventory has."""
-    for match in map(_MOUNTED.fullmatch, output.lines):
-        if not match or match["kind"] not in _NETWORK + _LOCAL or not match["options"].isascii():
+    for match in output.matches(_MOUNTED):
+        if match["kind"] not in _NETWORK + _LOCAL or not match["options"].isascii():
             continue
         over, options = match["over"], match["options"].split(",")
-        put = _putting(settings, over)
+        put = partial(settings.put, "file_system", over)
         put("type", match["kind"])
         put("network", match["kind"] in _NETWORK)
         put("mount_options", match["options"][:400])
@@ -237,16 +247,10 @@ def read_mounts(output: Output, settings: NodeSettings) -> None:
             put("connections", 1)
 
 
-def _putting(settings: NodeSettings, over: str) -> Callable[[str, Value], None]:
-    return lambda figure, value: settings.put("file_system", over, figure, value)
-
-
 def read_smt(output: Output, settings: NodeSettings) -> None:
     """``ppc64_cpu --smt`` of Linux on Power."""
-    for line in output.lines:
-        match = re.fullmatch(r"SMT=([1-8])\s*|SMT is (off)\s*", line)
-        if match:
-            settings.machine("cpu", "threads_per_core", int(match[1] or 1))
+    for match in output.matches(_SMT):
+        settings.machine("cpu", "threads_per_core", int(match[1] or 1))
 
 
 def read_limits(output: Output, settings: NodeSettings) -> None:
@@ -316,9 +320,9 @@ def read_multipath(output: Output, settings: NodeSettings) -> None:
         elif not line.startswith(("size=", "[size=")):
             strange = True
     for name, paths in rows.items():
-        if strange or not output.whole:
+        if doubt := output.doubt(strange=strange):
             for figure in ("paths", "paths_usable", "policy"):
-                settings.lack("multipath", name, figure, NOT_WHOLE if not output.whole else STRANGE_LINE)
+                settings.lack("multipath", name, figure, doubt)
             continue
         if len(policies.get(name, ())) == 1:
             settings.put("multipath", name, "policy", next(iter(policies[name])))

@@ -35,6 +35,14 @@ class Output(msgspec.Struct, frozen=True, kw_only=True):
     def printed(self) -> str:
         return " ".join(self.command)
 
+    def matches(self, pattern: re.Pattern[str]) -> Iterator[re.Match[str]]:
+        """Lines that a pattern fits from end to end."""
+        return filter(None, map(pattern.fullmatch, self.lines))
+
+    def doubt(self, *, strange: bool) -> str | None:
+        """Why a sum over the lines is not known; ``strange``: mawl does not know the form of one of them."""
+        return NOT_WHOLE if not self.whole else STRANGE_LINE if strange else None
+
 
 class NodeSettings:
     """Settings of one node, in the families of the inventory."""

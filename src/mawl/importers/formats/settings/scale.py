@@ -14,8 +14,6 @@ from mawl.importers.formats.settings.aix import number
 from mawl.importers.formats.settings.output import (
     CONTRADICTED,
     IGNORED,
-    NOT_WHOLE,
-    STRANGE_LINE,
     NodeSettings,
     Output,
 )
@@ -74,9 +72,8 @@ def _form(name: str, value: str) -> str:
 
 def read_running(output: Output, settings: NodeSettings) -> None:
     """``mmdiag --config``; what differs from mmlsconfig is set, but does not run yet."""
-    for match in map(_RUNS.fullmatch, output.lines):
-        if match:
-            settings.machine("mmdiag", match["name"], _form(match["name"], match["value"]))
+    for match in output.matches(_RUNS):
+        settings.machine("mmdiag", match["name"], _form(match["name"], match["value"]))
 
 
 def join_running(settings: NodeSettings) -> None:
@@ -149,7 +146,7 @@ class _Size(NamedTuple):
 def _sizes_of_fields(output: Output, settings: NodeSettings) -> list[_Size]:
     """The sizes in lines of ``-Y``; an allocation type goes to ``settings``."""
     sizes = []
-    for field in filter(None, map(_FIELD.fullmatch, output.lines)):
+    for field in output.matches(_FIELD):
         figure, text = _FIELDS.get(field["field"]), field["value"]
         if figure == "allocation":
             settings.put("mmlsfs", field["device"], figure, text)
@@ -199,8 +196,8 @@ def read_disks(output: Output, settings: NodeSettings) -> None:
     rows = [match for line in lines if (match := _DISK.fullmatch(line))]
     if device is None or not rows:
         return None
-    if not output.whole or len(rows) < len(lines):
-        return settings.lack("mmlsdisk", device, "disks", STRANGE_LINE if output.whole else NOT_WHOLE)
+    if doubt := output.doubt(strange=len(rows) < len(lines)):
+        return settings.lack("mmlsdisk", device, "disks", doubt)
     settings.put("mmlsdisk", device, "disks", len(rows))
     settings.put("mmlsdisk", device, "names", " ".join(row["name"] for row in rows)[:400])
     sectors = {row["sector"] for row in rows}
@@ -216,6 +213,5 @@ _NSD = re.compile(
 
 def read_network_disks(output: Output, settings: NodeSettings) -> None:
     """``mmlsnsd -m``: which device of this node a disk of the cluster is."""
-    for match in map(_NSD.fullmatch, output.lines):
-        if match:
-            settings.put("mmlsnsd", match["name"], "device", match["device"])
+    for match in output.matches(_NSD):
+        settings.put("mmlsnsd", match["name"], "device", match["device"])
