@@ -11,8 +11,8 @@ from mawl.records.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
 from mawl.tuning.changes import CHANGE_METRICS
 from mawl.tuning.records import TUNING_METRICS
 from mawl.tuning.search.records import SEARCH_METRICS
-from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
-from mawl.whatif.placement.metrics import PLACEMENT_METRICS
+from mawl.whatif.placement.demand import PLACEMENT_METRICS
+from mawl.whatif.records import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from mawl.whatif.size.records import SIZE_METRICS
 from tools.markdown import table
 

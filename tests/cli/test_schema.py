@@ -20,7 +20,7 @@ from mawl.records.papers import papers
 from mawl.records.store.campaign import plain_qualification, write_qualification
 from mawl.reports.campaign.content import render_json
 from mawl.reports.json import render
-from mawl.whatif.metrics import PUBLISHED_FORECAST_METRICS
+from mawl.whatif.records import PUBLISHED_FORECAST_METRICS
 from tests.archive.history.test_changes import followed, nights_with_step
 from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table

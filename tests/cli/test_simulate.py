@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from mawl.records.store import open_run
-from mawl.whatif.metrics import SIMULATION_METRICS
+from mawl.whatif.records import SIMULATION_METRICS
 from tests.cli.conftest import Command
 
 NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]

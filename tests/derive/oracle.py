@@ -11,8 +11,8 @@ from statistics import median
 import msgspec
 
 from mawl.derive.derive import Derived, DeriveRequest, derive
-from mawl.derive.estimate import Ranged
 from mawl.derive.jobs import StepEvidence
+from mawl.derive.tables import Ranged
 from mawl.importers.formats.saslog_write import job_log
 from mawl.importers.import_files import ImportRequest, import_files
 from mawl.plan.derived_jobs import derived_programs

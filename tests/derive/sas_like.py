@@ -14,9 +14,9 @@ from typing import TypeVar
 import msgspec
 
 from mawl.derive.derive import Derived
-from mawl.derive.estimate import Ranged, exactly
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.step_bytes import Parts, ends_of
+from mawl.derive.tables import Ranged, exactly
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.programs import Pass, Program, Step

@@ -11,8 +11,8 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.evidence import parse_night
 from mawl.derive.folder import write_derived
-from mawl.derive.night import parse_night
 from mawl.derive.nights import parse_daily
 from mawl.derive.text import text_of
 from mawl.figures.nights.nights import Night

@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from mawl.base.errors import MawlError
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.jobs import Growth, TableSizes, steps_of
-from mawl.derive.names import Names
 from mawl.derive.page import html_of
 from mawl.derive.step_bytes import Inference
-from mawl.derive.steps import BlockUnit, step_figures
+from mawl.derive.steps import BlockUnit, Names, step_figures
 from mawl.derive.tables import Libraries
 from mawl.plan.derived_jobs import decoded, encoded
 from mawl.records.model.derived import DerivedJob, DerivedWorkload

@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 import pytest
 
-from mawl.derive.estimate import Ranged
 from mawl.derive.step_bytes import Inference, Loads, device_share
 from mawl.derive.steps import StepFigures, kernel_of
-from mawl.derive.tables import Libraries
+from mawl.derive.tables import Libraries, Ranged
 from mawl.records.model.records import TableNote
 from mawl.records.spec.program_options import ROLES
 

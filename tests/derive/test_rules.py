@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import mawl.derive
-from mawl.derive.estimate import RULES
+from mawl.derive.tables import RULES
 
 
 def test_each_rule_is_used_by_the_code() -> None:

@@ -101,7 +101,7 @@ def guard_of(pid: int) -> int:
         for below in descendants(pid):
             with contextlib.suppress(OSError):
                 words = Path(f"/proc/{below}/cmdline").read_bytes().split(b"\0")
-                if b"mawl.campaigns.arm_setting.guard" in words:
+                if b"mawl.campaigns.setting_guard" in words:
                     return below
         time.sleep(0.01)
     raise AssertionError("no guard was started")

@@ -7,9 +7,8 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.lab.bed import load_bed, shipped
+from mawl.lab.bed import DiskModel, load_bed, shipped
 from mawl.lab.experiment.records import ClaimSpec
-from mawl.lab.volume_speed import DiskModel
 from mawl.records.papers import published
 
 BED = """

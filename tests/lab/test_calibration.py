@@ -9,9 +9,8 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.lab import calibration
-from mawl.lab.bed import VolumeSpec
+from mawl.lab.bed import Cap, DiskModel, VolumeSpec
 from mawl.lab.calibration import calibrate, expected_rate, expected_requests
-from mawl.lab.volume_speed import Cap, DiskModel
 
 CAPPED = VolumeSpec(name="flash", size="1GiB", cap=Cap(bytes_per_second="100MB"))
 

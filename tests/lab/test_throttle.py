@@ -8,7 +8,7 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.lab import devices
-from mawl.lab.volume_speed import Cap
+from mawl.lab.bed import Cap
 
 
 @pytest.fixture

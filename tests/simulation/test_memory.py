@@ -10,8 +10,7 @@ import pytest
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
-from mawl.simulation.demand import Flow, JobDemand
-from mawl.simulation.other_memory import CachedPlan, other_cache
+from mawl.simulation.demand import CachedPlan, Flow, JobDemand, other_cache
 from mawl.simulation.page_cache import Moved
 from mawl.simulation.reach import reach_of
 from tests.simulation.scenes import demands, side_by_side, step

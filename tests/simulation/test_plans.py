@@ -16,8 +16,7 @@ from mawl.records.model.run import CacheFacts, NodeFacts
 from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.forecast import NO_PAGE_CACHE, Base, Question, base_of, scenario_of
-from mawl.simulation.plans import of_node, without_node
-from mawl.simulation.scenario import Scenario, run_scenario
+from mawl.simulation.scenario import Scenario, of_node, run_scenario, without_node
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged

@@ -9,8 +9,7 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.records.model.run import NodeFacts
-from mawl.simulation.measured_system import cores_of
-from mawl.simulation.probed_system import probed_system
+from mawl.simulation.measured_system import cores_of, probed_system
 from mawl.simulation.system import loads_system, system_toml
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
 

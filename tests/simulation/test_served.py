@@ -18,12 +18,11 @@ from mawl.records.store import Run, open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.changes import apply_changes, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand
+from mawl.simulation.device_rates import NO_SERVER, with_served_bytes
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Question, base_of, predict
-from mawl.simulation.plans import of_node, plans_of
 from mawl.simulation.recorded_demand import demand_of
-from mawl.simulation.scenario import Scenario, run_scenario
-from mawl.simulation.storage_server import NO_SERVER, with_served_bytes
+from mawl.simulation.scenario import Scenario, of_node, plans_of, run_scenario
 from mawl.simulation.system import System, loads_system, system_toml
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder

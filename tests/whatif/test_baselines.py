@@ -9,7 +9,6 @@ import pytest
 
 from mawl.plan.mix import CPU_WEIGHTS
 from mawl.records.papers import published_result
-from mawl.whatif.metrics import PublishedPair
 from mawl.whatif.published_comparison import (
     FITTED_ON,
     RuleChanges,
@@ -21,6 +20,7 @@ from mawl.whatif.published_comparison import (
 )
 from mawl.whatif.published_forecast import plan_of
 from mawl.whatif.published_system import published_systems, system_of
+from mawl.whatif.records import PublishedPair
 
 SYSTEMS = {one.id: one for one in published_systems()}
 

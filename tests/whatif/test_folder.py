@@ -29,12 +29,11 @@ from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import unchecked_of
 from mawl.simulation.forecast import Base, Question, base_of, predict, scenario_of
 from mawl.simulation.page_cache import PushedOut
-from mawl.simulation.plans import plans_of, without_node
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
-from mawl.simulation.scenario import Scenario, blocked_in_roles, run_scenario
+from mawl.simulation.scenario import Scenario, blocked_in_roles, plans_of, run_scenario, without_node
 from mawl.whatif.answer import answer, growth
 from mawl.whatif.folder import Label, write_folder
-from mawl.whatif.metrics import ElapsedRange
+from mawl.whatif.records import ElapsedRange
 from tests.fakes.stored_run import referred
 from tests.fakes.views import BARE, as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.derive.logged import LoggedRun, logged_bytes
+from mawl.derive.derive import LoggedRun, logged_bytes
 from mawl.figures.view import StoredView
 from mawl.records.store import Run
 from mawl.simulation.changes import parse_change
 from mawl.simulation.forecast import Base, Question, base_of, predict
-from mawl.simulation.plans import plans_of
+from mawl.simulation.scenario import plans_of
 from mawl.simulation.system import System
 from mawl.whatif.answer import (
     OF_LOGS,

@@ -23,13 +23,12 @@ from mawl.simulation.changes import parse_change
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
 from mawl.simulation.forecast import Base, Question, base_of, bounded_seconds, predict
 from mawl.simulation.measured_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
-from mawl.simulation.plans import at_scale
 from mawl.simulation.recorded_demand import NO_CPU
-from mawl.simulation.scenario import Scenario, run_scenario
+from mawl.simulation.scenario import Scenario, at_scale, run_scenario
 from mawl.simulation.system import System
 from mawl.whatif.answer import doubling, rates_of, validity_of
 from mawl.whatif.folder import Label, write_folder
-from mawl.whatif.metrics import ElapsedRange, ForecastValidity
+from mawl.whatif.records import ElapsedRange, ForecastValidity
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system

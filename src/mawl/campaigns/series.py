@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun
-from mawl.campaigns.arm_setting.change import ArmSettings
+from mawl.campaigns.arm_setting import ArmSettings
 from mawl.figures.campaign.knee import SessionRun, next_sessions
 from mawl.figures.campaign.results import refused_run
 from mawl.measure.machine import SmtMode, SmtModes

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from mawl.base.errors import InterruptedRunError, MawlError
 from mawl.base.printable import printable
-from mawl.campaigns.arm_setting.change import ArmSettings, new_record, undo_sentence
-from mawl.campaigns.arm_setting.guard import guarded
+from mawl.campaigns.arm_setting import ArmSettings, new_record, undo_sentence
 from mawl.campaigns.process import without_settings
 from mawl.campaigns.series import held
+from mawl.campaigns.setting_guard import guarded
 from mawl.commands.campaign_continue import this_machine
 from mawl.records.model.campaign import Arm, Campaign, ChangedSetting, SettingRecord
 from mawl.records.store.campaign import CAMPAIGN, SETTINGS, is_conducted, read_campaign, read_settings

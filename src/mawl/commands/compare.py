@@ -192,9 +192,9 @@ def cited_settings(
     None if the sides recorded no settings, or have no node of the same name.
     """
     from mawl.tuning.changes import changes
-    from mawl.tuning.collection.reading import read_collections
+    from mawl.tuning.collection import read_collections
+    from mawl.tuning.inventory import settings_between
     from mawl.tuning.profile_files import profiles
-    from mawl.tuning.sides import settings_between
     from mawl.tuning.text import cited
 
     if not collections:

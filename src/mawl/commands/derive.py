@@ -26,8 +26,8 @@ from mawl.commands.arguments import (
     settings,
 )
 from mawl.derive.derive import DeriveRequest, derive
+from mawl.derive.evidence import parse_night
 from mawl.derive.folder import make_derived_folder, write_derived, write_nights
-from mawl.derive.night import parse_night
 from mawl.derive.nights import derive_nights, parse_daily
 from mawl.derive.text import text_of, text_of_nights
 from mawl.importers.clock import Clocks, parse_shifts, parse_zones

@@ -24,8 +24,7 @@ from mawl.commands.published import as_block
 from mawl.figures.comparison.sides import Side, at, compared_run, published_side, side_of
 from mawl.figures.view import StoredView
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
-from mawl.lab.bed_calibration import calibrate_all
-from mawl.lab.build import Bed, build, stands, tear_down
+from mawl.lab.build import Bed, build, calibrate_all, stands, tear_down
 from mawl.lab.calibration import sentence
 from mawl.lab.experiment import text as lab
 from mawl.lab.experiment.evidence import with_evidence

@@ -50,7 +50,7 @@ from mawl.records.volumes import PROBE_PREFIX
 from mawl.reports import json
 from mawl.reports.probe import render
 from mawl.run.launch.setup import RUN_ID_VARIABLE
-from mawl.simulation.probed_system import probed_system
+from mawl.simulation.measured_system import probed_system
 from mawl.simulation.system import system_toml
 
 

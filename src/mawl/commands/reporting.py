@@ -15,7 +15,7 @@ import msgspec
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
-from mawl.campaigns.arm_setting.change import undo_sentence
+from mawl.campaigns.arm_setting import undo_sentence
 from mawl.commands.arguments import settings
 from mawl.figures.campaign.results import (
     CampaignFound,
@@ -75,7 +75,7 @@ def campaign_found(
     )
     if what.comparison is None:
         return what
-    from mawl.tuning.sides import settings_between  # profiles are read only for comparisons
+    from mawl.tuning.inventory import settings_between  # profiles are read only for comparisons
 
     sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
     comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))

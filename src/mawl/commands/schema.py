@@ -57,7 +57,7 @@ FORMATS = {
     ),
     "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:MeasuredFound"),
     "placement": PrintedFormat(
-        "mawl placement --json", "1.0", "mawl.whatif.placement.metrics:PlacementAdvice"
+        "mawl placement --json", "1.0", "mawl.whatif.placement.demand:PlacementAdvice"
     ),
     "plan": PrintedFormat(
         "mawl plan --json and mawl run --dry-run --json", "1.0", "mawl.plan.output:PrintedPlan"
@@ -73,9 +73,9 @@ FORMATS = {
     "qualify": PrintedFormat("mawl qualify --json", "", "mawl.records.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),
     "search": PrintedFormat("mawl tune search --json", "1.0", "mawl.tuning.search.records:SearchAnswer"),
-    "simulation": PrintedFormat("mawl simulate --json", "1.1", "mawl.whatif.metrics:SimulationAnswer"),
+    "simulation": PrintedFormat("mawl simulate --json", "1.1", "mawl.whatif.records:SimulationAnswer"),
     "simulation-published": PrintedFormat(
-        "mawl simulate --published --json", "1.0", "mawl.whatif.metrics:PublishedForecasts"
+        "mawl simulate --published --json", "1.0", "mawl.whatif.records:PublishedForecasts"
     ),
     "size": PrintedFormat("mawl size --format json", "1.1", "mawl.whatif.size.records:PrintedSize"),
     "summary": PrintedFormat("mawl report --format json", "", "mawl.records.model.summary.summary:Judged"),

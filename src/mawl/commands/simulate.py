@@ -40,7 +40,7 @@ from mawl.whatif.published_comparison import published_forecasts
 from mawl.whatif.text import render_published
 
 if TYPE_CHECKING:
-    from mawl.derive.logged import LoggedRun
+    from mawl.derive.derive import LoggedRun
 
 Told = TypeVar("Told")
 
@@ -117,7 +117,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     logged = None
     if view.facts.kind == "imported":
-        from mawl.derive.logged import logged_bytes
+        from mawl.derive.derive import logged_bytes
 
         logged = logged_bytes(view.run)
     base = base_of(view, summary, own, None if logged is None else logged.steps)

@@ -38,7 +38,7 @@ from mawl.reports.json import render
 from mawl.tuning import text as tuning
 from mawl.tuning.changes import changes
 from mawl.tuning.check import check, machine_settings
-from mawl.tuning.collection.reading import collector, read_collections
+from mawl.tuning.collection import collector, read_collections
 from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile

@@ -18,15 +18,15 @@ from mawl.derive.evidence import (
     LeftOut,
     UnknownBytes,
     host_of,
+    in_night,
     programs_of,
     queue_of,
+    result_of,
     rules_used,
 )
 from mawl.derive.jobs import Arrival, Arrivals, Growth, TableSizes, places, renamed, steps_of
-from mawl.derive.names import Names
-from mawl.derive.night import in_night, result_of
-from mawl.derive.step_bytes import SPILLS, Inference, counts_reads, device_share
-from mawl.derive.steps import BlockUnit, StepFigures, step_figures
+from mawl.derive.step_bytes import SPILLS, UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
+from mawl.derive.steps import BlockUnit, Names, StepFigures, step_figures
 from mawl.derive.tables import Libraries
 from mawl.figures.nights.nights import Night
 from mawl.figures.view import StoredView
@@ -36,6 +36,7 @@ from mawl.records.model.records import JobRecord
 from mawl.records.model.run import PLATFORM_NOT_NAMED, PLATFORM_SEPARATOR
 from mawl.records.spec.program_options import Role
 from mawl.records.store import Run
+from mawl.simulation.demand import Logged, LoggedBytes
 
 MOST_NAMED = 5
 WORKING = ("data", "procedure")
@@ -326,3 +327,46 @@ def _nothing(
 
 def _clock(at: float) -> str:
     return format_instant(at)[:16].replace("T", " ")
+
+
+class LoggedRun(msgspec.Struct, frozen=True, kw_only=True):
+    """The steps of a run of logs.
+
+    ``without_blocks`` counts the steps without bytes at the devices.  ``device_share`` is the share of reads
+    of known size that block operations count (None: not known).
+    """
+
+    steps: Logged
+    without_blocks: int
+    device_share: float | None
+
+
+def logged_bytes(run: Run) -> LoggedRun:
+    """Bytes of each DATA and PROC step by role, as ``mawl derive`` infers them, and at the devices."""
+    jobs = sorted(started_jobs(run), key=lambda job: (job.started_at is None, job.started_at or 0.0))
+    steps, _ = derivable_steps(run, jobs)
+    libraries = Libraries({})
+    every = [(told, job.job) for job in jobs for told in steps.get(job.job, [])]
+    share = device_share(every, libraries)
+    inference = Inference(libraries, reads_told=counts_reads(share))
+    found = {(job, told.number): _bytes(told, inference.loads(told, job)) for told, job in every}
+    return LoggedRun(
+        steps=found,
+        without_blocks=sum(
+            one.device_read_bytes is None and one.device_written_bytes is None for one in found.values()
+        ),
+        device_share=share,
+    )
+
+
+def _bytes(told: StepFigures, loads: Loads) -> LoggedBytes:
+    """Block operations are bytes at the devices, unless the file system does not count them."""
+    counted = not (told.written_bytes == 0 and loads.written_range[0] >= UNCOUNTED_BYTES)
+    return LoggedBytes(
+        read={role: part.value for role, part in loads.read.items() if part.value},
+        written={role: part.value for role, part in loads.written.items() if part.value},
+        device_read_bytes=float(told.read_bytes) if counted and told.read_bytes is not None else None,
+        device_written_bytes=(
+            float(told.written_bytes) if counted and told.written_bytes is not None else None
+        ),
+    )

@@ -12,11 +12,9 @@ from typing import Literal
 
 import msgspec
 
-from mawl.derive.estimate import Ranged, exactly
-from mawl.derive.names import Names
 from mawl.derive.step_bytes import SORTS, SORTSIZE_BYTES, Direction, Ends, Inference, Loads
-from mawl.derive.steps import StepFigures, kernel_of
-from mawl.derive.tables import Libraries
+from mawl.derive.steps import Names, StepFigures, kernel_of
+from mawl.derive.tables import Libraries, Ranged, exactly
 from mawl.figures.sessions import MOST_AFTER, STAMP_SECONDS, predecessors
 from mawl.records.model.derived import (
     MOST_BYTES,

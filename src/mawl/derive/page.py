@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
-from mawl.derive.estimate import Ranged
 from mawl.derive.evidence import DerivedEvidence, LoadOfProgram, whole
 from mawl.derive.jobs import StepEvidence
+from mawl.derive.tables import Ranged
 from mawl.derive.text import memory_of, row, sentences_of
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.figures import folded, paragraph, section, table

@@ -8,9 +8,8 @@ from typing import Literal
 
 import msgspec
 
-from mawl.derive.estimate import Ranged, about, exactly
 from mawl.derive.steps import READERS, StepFigures
-from mawl.derive.tables import Libraries, ObservedSizes
+from mawl.derive.tables import Libraries, ObservedSizes, Ranged, about, exactly
 from mawl.records.spec.program_options import ROLES, Role
 
 BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator, Mapping
 from textwrap import wrap
 
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
-from mawl.derive.estimate import ORIGINS, Origin
 from mawl.derive.evidence import (
     DerivedEvidence,
     LeftOut,
@@ -18,6 +17,7 @@ from mawl.derive.evidence import (
 )
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.derive.step_bytes import counts_reads
+from mawl.derive.tables import ORIGINS, Origin
 from mawl.records.model.derived import MOST_STEPS
 from mawl.records.model.records import MOST_TABLES
 from mawl.reports.layout import LINE_WIDTH, aligned, figure

@@ -10,7 +10,8 @@ from __future__ import annotations
 import functools
 import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ from mawl.base.removal import MARK, remove_tree
 from mawl.base.units import format_memory
 from mawl.lab import devices, disk
 from mawl.lab.bed import ArmSpec, BedSpec, VolumeSpec
+from mawl.lab.calibration import calibrate
 from mawl.lab.devices import (
     BED_VARIABLE,
     cap_rules,
@@ -34,8 +36,8 @@ from mawl.lab.devices import (
     writeback_limits,
     writeback_name,
 )
-from mawl.lab.disk import MODELLED
-from mawl.lab.fabric import BedFabric, remove_namespace
+from mawl.lab.experiment.records import VolumeCalibration
+from mawl.lab.fabric import BedFabric, calibrate_links, remove_namespace
 from mawl.lab.state import (
     BedState,
     VolumeState,
@@ -112,12 +114,12 @@ def _from_the_kernel(removal: Removal, state: BedState, mark: str) -> None:
         _without_limits(removal, volume)
     for place in devices.mounts_in(places):
         # The modelled disk's own mount goes after the loop device that uses it.
-        if place.suffix != MODELLED:
+        if place.suffix != disk.MODELLED:
             removal.tried(f"mount {place}", functools.partial(devices.unmount, place, mark))
     for device in devices.loops_on(places) | devices.loops_on(images):
         removal.tried(f"device {device}", functools.partial(devices.detach, device, mark))
     for place in devices.mounts_in(places):
-        if place.suffix == MODELLED:
+        if place.suffix == disk.MODELLED:
             removal.tried(f"mount {place}", functools.partial(devices.unmount, place, mark))
     for volume in state.volumes:
         _without_zram(removal, volume)
@@ -379,3 +381,39 @@ def _check_room(place: Path, volumes: Sequence[VolumeSpec]) -> None:
             where=str(place),
             cure=f"name a directory with more room: --images DIR or {IMAGES_VARIABLE}",
         )
+
+
+AT_ONCE = 4
+
+
+def calibrate_all(
+    bed: Bed, say: Callable[[str], None], arms: Sequence[ArmSpec]
+) -> Iterator[VolumeCalibration]:
+    """Every measurement of every volume, which are slow, and of the links of some arms.
+
+    Raises what ``calibrate`` raises.
+    """
+    modelled = [name for name in bed.volumes if bed.volume(name).disk is not None]
+    others = [name for name in bed.volumes if bed.volume(name).cap is not None]
+    for name in modelled:
+        say(f"calibrating {name}")
+        yield from _calibrated(bed, name)
+    for start in range(0, len(others), AT_ONCE):
+        names = others[start : start + AT_ONCE]
+        say(f"calibrating {', '.join(names)}")
+        with ThreadPoolExecutor(max_workers=len(names)) as pool:
+            for found in pool.map(lambda name: _calibrated(bed, name), names):
+                yield from found
+    yield from _links(bed, arms, say)
+
+
+def _links(bed: Bed, arms: Sequence[ArmSpec], say: Callable[[str], None]) -> Iterator[VolumeCalibration]:
+    """The links at the rate of each arm; they keep the last."""
+    if bed.fabric is not None:
+        for arm in arms:
+            say(f"calibrating the links of {arm.name}")
+            yield from calibrate_links(bed.fabric, arm.name, bed.link_rate(arm))
+
+
+def _calibrated(bed: Bed, name: str) -> list[VolumeCalibration]:
+    return calibrate(bed.volume(name), bed.place(name), bed.device(name), bed.mark)

@@ -16,8 +16,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.lab.bed import VolumeSpec
-from mawl.lab.volume_speed import Cap
+from mawl.lab.bed import Cap, VolumeSpec
 
 BED_VARIABLE = "MAWL_LAB_BED"
 """Its value in the environment of a process is the state file of the bed that the process belongs to."""

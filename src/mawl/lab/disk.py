@@ -10,8 +10,8 @@ import time
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.lab.bed import DiskModel
 from mawl.lab.devices import command, environment, find, mounts_in
-from mawl.lab.volume_speed import DiskModel
 from mawl.measure.processes import is_alive, signal_all
 from mawl.records.compiled import NO_COMPILER, Recipe, shared_library
 

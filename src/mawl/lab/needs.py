@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.base.errors import MawlError, UnsuitableMachineError
 from mawl.lab import devices, disk
-from mawl.lab.bed import ArmSpec, BedSpec, FileSystemKind, VolumeSpec
+from mawl.lab.bed import ArmSpec, BedSpec, Cap, DiskModel, FileSystemKind, VolumeSpec
 from mawl.lab.build import make_marked, tear_down
 from mawl.lab.devices import command, find, make_memory_group
 from mawl.lab.fabric import remove_namespace
@@ -26,7 +26,6 @@ from mawl.lab.state import (
     state_file,
     write_state,
 )
-from mawl.lab.volume_speed import Cap, DiskModel
 from mawl.measure.processes import started_ticks
 
 _IMAGE_BYTES = 320 * 2**20

@@ -19,8 +19,7 @@ from mawl.simulation.device_rates import (
 )
 from mawl.simulation.forecast import Base, Question, is_uncached
 from mawl.simulation.measured_system import MEMORY_PATH
-from mawl.simulation.plans import RULED
-from mawl.simulation.scenario import Scenario
+from mawl.simulation.scenario import RULED, Scenario
 from mawl.simulation.system import Device, NodeKind, System
 
 TimeFigure = Literal["time.real_time_seconds", "time.elapsed_seconds"]

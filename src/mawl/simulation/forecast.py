@@ -18,7 +18,7 @@ from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.activity import Calibration, Way, stream_rate, with_write_behind
 from mawl.simulation.changes import SystemChange, apply_changes
-from mawl.simulation.demand import Demand, Direction, JobDemand, Logged
+from mawl.simulation.demand import CachedPlan, Demand, Direction, JobDemand, Logged, other_cache
 from mawl.simulation.device_rates import (
     DIRECTIONS,
     LEAST_WAITED_RATIO,
@@ -29,14 +29,21 @@ from mawl.simulation.device_rates import (
     unknown_directions,
     waited_for,
     why_unknown,
+    with_served_bytes,
 )
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.measured_system import memory_path, own_system
-from mawl.simulation.other_memory import CachedPlan, other_cache
-from mawl.simulation.plans import at_scale, at_sessions, demands_for, plans_of
 from mawl.simulation.recorded_demand import demand_of
-from mawl.simulation.scenario import Scenario, calibrate, run_scenario, with_nodes
-from mawl.simulation.storage_server import with_served_bytes
+from mawl.simulation.scenario import (
+    Scenario,
+    at_scale,
+    at_sessions,
+    calibrate,
+    demands_for,
+    plans_of,
+    run_scenario,
+    with_nodes,
+)
 from mawl.simulation.system import FABRICS, NodeKind, System, faster
 
 

@@ -3,13 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping, Sequence
+import random
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
 
-from mawl.base.errors import UsageError
-from mawl.plan.workload import JobPlan, Plan
+import msgspec
+
+from mawl.base.errors import MawlError, UsageError
+from mawl.figures.sessions import predecessors
+from mawl.plan.catalogue import CATALOGUE
+from mawl.plan.derived_jobs import derived_jobs
+from mawl.plan.mix import mixed
+from mawl.plan.spec import WorkloadSpec
+from mawl.plan.workload import JobPlan, Plan, SessionPlan, make_plan
+from mawl.records.model.records import JobRecord
+from mawl.records.model.run import RunFacts
+from mawl.records.spec import toml
+from mawl.records.spec.program_options import Options
+from mawl.records.store import Run
+from mawl.records.store.files import PLAN
 from mawl.simulation.activity import Activity, Calibration, activity
-from mawl.simulation.demand import JobDemand
+from mawl.simulation.demand import Demand, JobDemand, scale_job
 from mawl.simulation.device_rates import is_capped
 from mawl.simulation.engine import SimulationOutcome, simulate
 from mawl.simulation.resources import NodeGroup, Resources
@@ -175,3 +192,260 @@ def with_nodes(system: System, count: int) -> System:
             cure="give counts in the description instead",
         )
     return replace(system, nodes=(replace(system.nodes[0], count=count),))
+
+
+RULED = "mixed20"
+"""The workload that has a rule for any number of sessions."""
+
+
+class NodePlans(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``plan.toml`` of a run on several nodes: each node's own, below the run's folder."""
+
+    nodes: dict[str, str]
+
+
+def plans_of(run: Run, demand: Demand) -> tuple[Plan, ...]:
+    """Each node's plan, of the jobs whose demand is known, in the order of the nodes' names.
+
+    Jobs are called as in the run's records.  Of a run without plans (imported) they are made from records.
+    """
+    jobs = run.job_records()
+    try:
+        found = _stored(run)
+    except MawlError:
+        found = _by_node(_recorded(run.facts, jobs), jobs)
+    known = [_known(plan, demand) for plan in found]
+    return tuple(plan for plan in known if plan.sessions)
+
+
+def _stored(run: Run) -> list[Plan]:
+    if not run.facts.node_runs:
+        return [_expanded(run.path / PLAN, run.path)]
+    places = toml.load(run.path / PLAN, NodePlans, inside=run.path).nodes
+    return [of_node(_expanded(run.path / places[name], run.path), name) for name in sorted(places)]
+
+
+def _expanded(file: Path, run: Path) -> Plan:
+    spec = toml.load(file, WorkloadSpec, inside=run)
+    derived = derived_jobs(spec, str(file), inside=run)
+    return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0, derived=derived)
+
+
+def of_node(plan: Plan, node: str) -> Plan:
+    """The plan with the node's name in front of its jobs', as a run on several nodes has them."""
+    return _renamed(plan, lambda job: f"{node}.{job}")
+
+
+def without_node(plan: Plan, nodes: Iterable[str]) -> Plan:
+    """The inverse of ``of_node``, where all of the plan's jobs have the name of one of ``nodes``."""
+    node = _node_of(plan, nodes)
+    return plan if node is None else _renamed(plan, lambda job: job.removeprefix(f"{node}."))
+
+
+def _node_of(plan: Plan, nodes: Iterable[str]) -> str | None:
+    """Whose name all of the plan's jobs have: the longest, since ``a.b`` begins as ``a`` does."""
+    jobs = [job.job for job in plan.jobs()]
+    fitting = [node for node in nodes if all(job.startswith(f"{node}.") for job in jobs)]
+    return max(fitting, key=len, default=None)
+
+
+def _renamed(plan: Plan, name: Callable[[str], str]) -> Plan:
+    return msgspec.structs.replace(
+        plan, sessions=tuple(_of_names(session, session.name, name) for session in plan.sessions)
+    )
+
+
+def _of_names(session: SessionPlan, own: str, name: Callable[[str], str]) -> SessionPlan:
+    return msgspec.structs.replace(
+        session,
+        name=own,
+        stages=tuple(
+            tuple(
+                msgspec.structs.replace(
+                    job, job=name(job.job), session=own, after=tuple(name(other) for other in job.after)
+                )
+                for job in stage
+            )
+            for stage in session.stages
+        ),
+    )
+
+
+def _known(plan: Plan, demand: Demand) -> Plan:
+    """Without the jobs that left no demand (they failed, or never ran)."""
+    sessions = []
+    for session in plan.sessions:
+        stages = [tuple(job for job in stage if job.job in demand.jobs) for stage in session.stages]
+        if any(stages):
+            kept = tuple(
+                tuple(
+                    msgspec.structs.replace(
+                        job, after=tuple(name for name in job.after if name in demand.jobs)
+                    )
+                    for job in stage
+                )
+                for stage in stages
+                if stage
+            )
+            sessions.append(msgspec.structs.replace(session, stages=kept))
+    return msgspec.structs.replace(plan, sessions=tuple(sessions))
+
+
+def _recorded(facts: RunFacts, jobs: Sequence[JobRecord]) -> Plan:
+    """Sessions of the jobs as they began: each when the one before it ended, or at its time."""
+    begun = [(job.started_at, job) for job in jobs if job.started_at is not None]
+    first = min((at for at, _ in begun), default=0.0)
+    scale = facts.workload.scale or 1.0
+    of_session: dict[tuple[str, str], list[tuple[float, JobRecord]]] = defaultdict(list)
+    for at, job in sorted(begun, key=lambda pair: pair[0]):
+        of_session[job.session, job.node].append((at, job))
+    for job in jobs:
+        if job.started_at is None:
+            of_session[job.session, job.node].append((first, job))
+    sessions = [
+        SessionPlan(
+            name=name,
+            start_delay_seconds=members[0][0] - first,
+            stages=_stages(members, scale),
+        )
+        for (name, _), members in sorted(of_session.items())
+    ]
+    return Plan(
+        workload=facts.workload.name,
+        title=facts.workload.title,
+        scale=scale,
+        seed=facts.workload.seed or 1,
+        saving=0.9,
+        options=facts.workload.options or Options(),
+        sessions=tuple(sessions),
+    )
+
+
+def _stages(members: Sequence[tuple[float, JobRecord]], scale: float) -> tuple[tuple[JobPlan, ...], ...]:
+    """A stage for each job of a session; one stage for all of them if the clock started some.
+
+    A job follows the one before it if that one finished and the rule of ``figures.sessions`` holds,
+    which ``mawl derive`` also uses.  The clock starts any other job, at its second.
+    """
+    follows = [True]
+    for (_, before), (_, job) in pairwise(members):
+        timed = job.started_at is not None and before.started_at is not None
+        follows.append(not timed or (before.outcome == "finished" and bool(predecessors(job, [before]))))
+    if all(follows):
+        return tuple((_job(job, stage, scale),) for stage, (_, job) in enumerate(members, start=1))
+    begun, last = members[0][0], ""
+    stage = []
+    for (at, job), after in zip(members, follows, strict=True):
+        made = _job(job, 1, scale)
+        if after and last:
+            made = msgspec.structs.replace(made, after=(last,))
+        elif last:
+            made = msgspec.structs.replace(made, start_delay_seconds=at - begun)
+        stage.append(made)
+        last = job.job
+    return (tuple(stage),)
+
+
+def _job(job: JobRecord, stage: int, scale: float) -> JobPlan:
+    return JobPlan(
+        job=job.job,
+        program=job.program,
+        session=job.session,
+        stage=stage,
+        replica=job.replica,
+        scale=scale,
+        options=Options(),
+        trail_out=job.trail_out,
+        program_class=job.program_class,
+    )
+
+
+def at_sessions(plan: Plan, sessions: int, nodes: Iterable[str] = ()) -> Plan:
+    """The plan in another number of sessions: by the rule of mixed20, or its own in turn.
+
+    Of a run on several ``nodes`` the jobs keep the name of theirs.
+    """
+    if sessions < 1:
+        raise UsageError(f"--sessions {sessions}: expected a number from 1")
+    node = _node_of(plan, nodes)
+    if node is not None:
+        return of_node(at_sessions(without_node(plan, [node]), sessions), node)
+    if plan.workload == RULED and all(job.command is None for job in plan.jobs()):
+        return make_plan(
+            mixed(sessions),
+            where=f"workload {RULED} in {sessions} sessions",
+            catalogue=CATALOGUE,
+            scale=plan.scale,
+            seed=plan.seed,
+            saving=plan.saving,
+        )
+    made = []
+    for number in range(sessions):
+        session, turn = plan.sessions[number % len(plan.sessions)], number // len(plan.sessions) + 1
+        made.append(session if turn == 1 else _again(session, f"-{turn}", plan))
+    names = {job.job for session in made for stage in session.stages for job in stage}
+    return _known(
+        msgspec.structs.replace(plan, sessions=tuple(made)),
+        Demand(run_id="", jobs=dict.fromkeys(names)),  # type: ignore[arg-type]
+    )
+
+
+def _again(session: SessionPlan, suffix: str, plan: Plan) -> SessionPlan:
+    names = {job.job for job in plan.jobs()}
+    return _of_names(session, session.name + suffix, lambda job: job + suffix if job in names else job)
+
+
+def at_scale(plan: Plan, factor: float) -> Plan:
+    """The plan and all its jobs at ``factor`` times their scale; options stay."""
+    if factor == 1.0:
+        return plan
+
+    def times(job: JobPlan) -> JobPlan:
+        return msgspec.structs.replace(job, scale=job.scale * factor)
+
+    return msgspec.structs.replace(
+        plan,
+        scale=plan.scale * factor,
+        sessions=tuple(
+            msgspec.structs.replace(
+                session, stages=tuple(tuple(map(times, stage)) for stage in session.stages)
+            )
+            for session in plan.sessions
+        ),
+    )
+
+
+def demands_for(
+    plan: Plan, demand: Demand, measured: Sequence[Plan], draw: random.Random
+) -> dict[str, JobDemand]:
+    """The demand of every job of a plan, in proportion to its scale over that of the job in ``measured``.
+
+    A job that was measured has its own; any other (more sessions) what ``draw`` gives of the measured jobs
+    of its program.  Raises ``UsageError`` for a program that was not measured.
+    """
+    by_program: dict[str, list[JobDemand]] = defaultdict(list)
+    sizes = {job.job: job.scale for one in measured for job in one.jobs()}
+    for job in demand.jobs.values():
+        by_program[job.program].append(job)
+    found = {}
+    for planned in plan.jobs():
+        own = demand.jobs.get(planned.job)
+        if own is None or own.program != planned.program:
+            if planned.program not in by_program:
+                raise UsageError(
+                    f"program {planned.program} was not measured",
+                    where=demand.run_id,
+                    cure="simulate from a run that has all programs of the plan",
+                )
+            own = draw.choice(by_program[planned.program])
+        factor = planned.scale / sizes.get(own.job, measured[0].scale)
+        found[planned.job] = own if factor == 1.0 else scale_job(own, factor)
+    return found
+
+
+def _by_node(plan: Plan, jobs: Sequence[JobRecord]) -> list[Plan]:
+    of_job = {job.job: job.node for job in jobs}
+    nodes: dict[str, list[SessionPlan]] = defaultdict(list)
+    for session in plan.sessions:
+        nodes[of_job[session.stages[0][0].job]].append(session)
+    return [msgspec.structs.replace(plan, sessions=tuple(nodes[name])) for name in sorted(nodes)]

@@ -11,6 +11,8 @@ import msgspec
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
+from mawl.figures.comparison.comparability import CitedSettings
+from mawl.figures.comparison.sides import Side
 from mawl.figures.view import StoredView
 from mawl.importers.formats.settings.collection import reader_of, words_of
 from mawl.importers.formats.settings.output import NodeSettings, Output
@@ -24,8 +26,11 @@ from mawl.records.spec.program_options import Role
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import spec_of
 from mawl.records.store import open_run
+from mawl.tuning.changes import changes
 from mawl.tuning.check import CurrentSettings, machine_settings, volumes_of_roles, with_roles
+from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import Platform
+from mawl.tuning.text import cited
 
 
 def live_inventory(arguments: argparse.Namespace, chosen: Settings) -> CurrentSettings:
@@ -112,3 +117,18 @@ def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
             output = Output(command=command, lines=lines, whole=False, file=name)
             reader(output, found.setdefault(node, NodeSettings()))
     return {node: settings.inventory() for node, settings in found.items() if settings.families}
+
+
+def settings_between(reference: Side, candidate: Side) -> CitedSettings | None:
+    """What changed, with what profiles say of it.
+
+    None where a side recorded no settings, or where the sides have no node of the same name.
+    """
+    read = [recorded_settings(side.runs[0].facts) for side in (reference, candidate) if side.runs]
+    known = [one for one in read if one is not None]
+    if len(known) < 2:
+        return None
+    nodes = [set(one.inventories) for one in known]
+    if max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]:
+        return None
+    return cited(changes(known[0], known[1], (reference.label, candidate.label), None, profiles()))

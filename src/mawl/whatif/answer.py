@@ -25,9 +25,8 @@ from mawl.simulation.error_range import (
 )
 from mawl.simulation.forecast import Base, Question, bounded_seconds, doubled_systems, predict
 from mawl.simulation.measured_system import DESCRIBE, RECORDED
-from mawl.simulation.plans import RULED
-from mawl.simulation.scenario import Scenario, run_scenario
-from mawl.whatif.metrics import (
+from mawl.simulation.scenario import RULED, Scenario, run_scenario
+from mawl.whatif.records import (
     DeviceRate,
     DoubledResource,
     ElapsedRange,

@@ -32,8 +32,7 @@ from mawl.records.store.plain_data import in_calendar
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
 from mawl.simulation.measured_system import UNKNOWN_MEMORY_SOURCE
-from mawl.simulation.plans import without_node
-from mawl.simulation.scenario import Scenario
+from mawl.simulation.scenario import Scenario, without_node
 from mawl.simulation.system import NodeKind, System
 from mawl.version import __version__, source_sha256
 from mawl.whatif.samples import SimulatedServer, samples_of

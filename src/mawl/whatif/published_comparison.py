@@ -22,7 +22,9 @@ from mawl.records.model.published import PaperWorkload, PublishedResult
 from mawl.records.papers import papers, published, published_result
 from mawl.records.spec.program_options import ROLES
 from mawl.simulation.system import System
-from mawl.whatif.metrics import (
+from mawl.whatif.published_forecast import FITTED, FULL_SCALE, HELD_OUT, PublishedForecast, forecast, plan_of
+from mawl.whatif.published_system import PublishedSystem, published_systems, system_of
+from mawl.whatif.records import (
     Printed,
     PublishedChanges,
     PublishedFit,
@@ -31,8 +33,6 @@ from mawl.whatif.metrics import (
     PublishedRow,
     PublishedScore,
 )
-from mawl.whatif.published_forecast import FITTED, FULL_SCALE, HELD_OUT, PublishedForecast, forecast, plan_of
-from mawl.whatif.published_system import PublishedSystem, published_systems, system_of
 
 TIMES = ("time.real_time_seconds", "time.elapsed_seconds", "time.active_seconds")
 OF_THE_MIX = (

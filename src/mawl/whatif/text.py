@@ -15,7 +15,8 @@ from mawl.base.units import (
 )
 from mawl.importers.formats.text import one_line
 from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, stacked, wrapped
-from mawl.whatif.metrics import (
+from mawl.whatif.published_comparison import NEAR_RATIO
+from mawl.whatif.records import (
     DeviceRate,
     DoubledResource,
     ElapsedRange,
@@ -31,7 +32,6 @@ from mawl.whatif.metrics import (
     PublishedScore,
     SimulationAnswer,
 )
-from mawl.whatif.published_comparison import NEAR_RATIO
 
 LIMITS = {
     "cpu": "computing",

@@ -29,8 +29,8 @@ from mawl.run.runner.sampling import Sampling
 from mawl.tuning.changes import Changes
 from mawl.tuning.records import Checked
 from mawl.tuning.search.records import SearchAnswer
-from mawl.whatif.metrics import SimulationAnswer
-from mawl.whatif.placement.metrics import PlacementAdvice
+from mawl.whatif.placement.demand import PlacementAdvice
+from mawl.whatif.records import SimulationAnswer
 from mawl.whatif.size.records import PrintedSize
 from tests.advice.test_smt import judged
 from tests.fakes.array_run import array_statistics

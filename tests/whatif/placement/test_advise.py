@@ -15,7 +15,7 @@ from mawl.records.model.role_io import Waits
 from mawl.records.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.whatif.placement.advise import advise, probed
-from mawl.whatif.placement.metrics import PlacementAdvice
+from mawl.whatif.placement.demand import PlacementAdvice
 from mawl.whatif.placement.text import render
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target

@@ -21,8 +21,7 @@ from mawl.base.units import parse_size
 from mawl.campaigns.process import run_task
 from mawl.campaigns.series import in_turn
 from mawl.lab.bed import ArmSpec, BedSpec
-from mawl.lab.bed_calibration import calibrate_all
-from mawl.lab.build import Bed, tear_down
+from mawl.lab.build import Bed, calibrate_all, tear_down
 from mawl.lab.devices import BED_VARIABLE, own_environment
 from mawl.lab.experiment.clients import Clients
 from mawl.lab.experiment.figures import SavingsReader

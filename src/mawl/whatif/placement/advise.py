@@ -18,18 +18,21 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.whatif.placement.demand import WAYS, PlacementDemand, demands, flash_like
-from mawl.whatif.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast, proof
-from mawl.whatif.placement.metrics import (
+from mawl.whatif.placement.demand import (
+    WAYS,
     BestPlacement,
     Move,
     PlacementAdvice,
+    PlacementDemand,
     PlacementTarget,
     RealTimeChange,
     RoleAsked,
     RolePlaced,
     RolePlaces,
+    demands,
+    flash_like,
 )
+from mawl.whatif.placement.forecast import ForecastChange, ForecastTimes, Placement, PlacementForecast, proof
 
 SHORT_SECONDS = value_of("placement.short_seconds")
 """In a shorter run files come and go between two looks at the space they take."""

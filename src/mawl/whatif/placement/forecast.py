@@ -12,8 +12,7 @@ from mawl.figures.demand import targets_of
 from mawl.records.model.probe import Probe, ProbeTarget
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.whatif.placement.demand import PlacementDemand, Service, service
-from mawl.whatif.placement.metrics import Proof
+from mawl.whatif.placement.demand import PlacementDemand, Proof, Service, service
 
 Placement = Mapping[Role, Sequence[int]]
 """The targets that hold a role, by their place in the list; its bytes lie evenly on them."""

@@ -16,7 +16,7 @@ from mawl.base.units import (
 from mawl.importers.formats.text import one_line
 from mawl.records.spec.program_options import Role
 from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, figures, stacked, wrapped
-from mawl.whatif.placement.metrics import Move, PlacementAdvice, PlacementTarget, RolePlaced
+from mawl.whatif.placement.demand import Move, PlacementAdvice, PlacementTarget, RolePlaced
 
 MOST_MOVES = 12
 

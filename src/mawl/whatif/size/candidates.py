@@ -23,8 +23,7 @@ from mawl.records.store.side_files import read_probe
 from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes
 from mawl.simulation.device_rates import is_assumed
 from mawl.simulation.forecast import Base
-from mawl.simulation.measured_system import MEMORY_PATH
-from mawl.simulation.probed_system import probed_system
+from mawl.simulation.measured_system import MEMORY_PATH, probed_system
 from mawl.simulation.system import (
     Amount,
     Device,

@@ -25,7 +25,7 @@ from mawl.records.store.side_files import read_probe
 from mawl.reports.night import measured_night
 from mawl.simulation.error_range import TimeFigure
 from mawl.simulation.forecast import Base, FittedElapsed, FittedFigure, Fitting, base_of
-from mawl.simulation.plans import RULED
+from mawl.simulation.scenario import RULED
 from mawl.simulation.system import System
 from mawl.whatif.published_comparison import storage_seconds
 

@@ -13,11 +13,11 @@ from mawl.importers.formats.settings.aix import number
 from mawl.importers.formats.settings.collection import TUNABLES
 from mawl.tuning.changes import SettingChange, changes
 from mawl.tuning.check import CurrentSettings, check
-from mawl.tuning.collection.reading import read_collections
+from mawl.tuning.collection import read_collections
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import CheckedSetting, TuningSetting
 from tests.fakes import collected_hosts as hosts
-from tests.tuning.collection.test_published import PAPERS, PUBLISHED, STORAGES
+from tests.tuning.test_collected_published import PAPERS, PUBLISHED, STORAGES
 
 Key = tuple[str, str, str, str]
 Files = dict[str, dict[str, str]]

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import subprocess
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,8 +15,8 @@ import pytest
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
-from mawl.campaigns.arm_setting import change
-from mawl.campaigns.arm_setting.change import NotUndoneError
+from mawl.campaigns import arm_setting, setting_guard
+from mawl.campaigns.arm_setting import LARGEST_OUTPUT_BYTES, NotUndoneError, run_command
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_continue import this_machine
 from mawl.commands.campaign_settings import settings_of, undo_left_in
@@ -24,7 +26,15 @@ from mawl.figures.comparison.sides import Side
 from mawl.measure.processes import marked_processes
 from mawl.records.model.campaign import Arm, Campaign, SettingRecord
 from mawl.records.spec.campaign import ArmSetting
-from mawl.records.store.campaign import CAMPAIGN, read_campaign, read_settings, write_campaign, write_settings
+from mawl.records.store.campaign import (
+    CAMPAIGN,
+    CAMPAIGN_LOCK,
+    SETTINGS,
+    read_campaign,
+    read_settings,
+    write_campaign,
+    write_settings,
+)
 from tests.fakes.campaign_runs import FakeRuns, campaign
 
 
@@ -226,7 +236,7 @@ def test_a_full_disk_does_not_keep_a_change(
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     folder = tmp_path / "c"
-    runs = Doing("002-b", lambda: monkeypatch.setattr(change, "write_settings", full))
+    runs = Doing("002-b", lambda: monkeypatch.setattr(arm_setting, "write_settings", full))
     with pytest.raises(OSError, match="No space left"):
         carried_out(folder, record(file), runs)
     assert file.read_text() == "8\n"
@@ -318,3 +328,55 @@ def test_a_command_that_a_nameless_signal_ended_is_said_so(file: Path, tmp_path:
     with pytest.raises(MawlError, match="it was ended by signal 40"):
         carried_out(tmp_path / "c", record(file, killed), FakeRuns())
     assert file.read_text() == "8\n"
+
+
+@pytest.mark.parametrize(
+    ("there", "sentence"),
+    [
+        ([], "campaign.lock: no such file or directory; what an arm of the campaign changed may still be"),
+        ([CAMPAIGN_LOCK, SETTINGS], "settings.json: is no record of changed settings"),
+    ],
+)
+def test_damage_is_said_in_one_sentence(there: list[str], sentence: str, tmp_path: Path) -> None:
+    for name in there:
+        (tmp_path / name).write_text("{")
+    words = [sys.executable, "-P", "-m", setting_guard.__name__, str(tmp_path), "holder"]
+    ended = subprocess.run(words, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False)
+    assert ended.returncode == 0
+    assert ended.stderr.count("\n") == 1 and sentence in ended.stderr
+
+
+BLOCK_BYTES = 512
+"""Of ``st_blocks``."""
+
+
+def test_output_without_end_takes_little_room_while_it_is_printed(tmp_path: Path) -> None:
+    output, size = tmp_path / "output", tmp_path / "size"
+    loud = f"yes & loud=$!; sleep 0.5; kill $loud; sleep 0.5; stat -c %b {output} > {size}"
+    ended = run_command(loud, output, 20.0, "mark", str(tmp_path), os.environ)
+    assert ended.exit_status == 0
+    assert int(size.read_text()) * BLOCK_BYTES <= 2 * LARGEST_OUTPUT_BYTES
+    assert output.stat().st_size == LARGEST_OUTPUT_BYTES
+
+
+def test_nobody_waits_for_a_command_that_cannot_be_ended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As of one that runs as another user, or that waits for a file system which does not answer."""
+    monkeypatch.setattr(arm_setting, "signal_all", lambda *_: 0)
+    monkeypatch.setattr(arm_setting, "kill_marked", lambda *_: 0)
+    monkeypatch.setattr(arm_setting, "GRACE_SECONDS", 0.1)
+    began = time.monotonic()
+    ended = run_command("exec sleep 10", tmp_path / "output", 0.1, "mark", str(tmp_path), os.environ)
+    assert time.monotonic() - began < 5.0
+    assert ended.exit_status is None and ended.reason is not None
+    assert ended.reason.startswith("it was stopped after 0.1 s, and its process")
+
+
+def test_a_command_that_cannot_start_says_why(tmp_path: Path) -> None:
+    gone = str(tmp_path / "gone")
+    ended = run_command("true", tmp_path / "output", 1.0, "mark", gone, os.environ)
+    assert (ended.exit_status, ended.reason) == (
+        None,
+        f"it could not start in {gone}: no such file or directory",
+    )

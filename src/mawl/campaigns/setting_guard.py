@@ -1,4 +1,4 @@
-"""Undoes what a campaign changed when its process dies: ``python -m mawl.campaigns.arm_setting.guard``.
+"""Undoes what a campaign changed when its process dies: ``python -m mawl.campaigns.setting_guard``.
 
 The guard runs in a separate session and reads a pipe; only the campaign holds its other end.  At the end of
 that pipe it waits until the campaign's last run has ended (both hold the campaign's lock), and undoes what
@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from mawl.base.errors import MawlError
-from mawl.campaigns.arm_setting.change import ArmSettings
+from mawl.campaigns.arm_setting import ArmSettings
 from mawl.campaigns.process import without_settings
 from mawl.records.store.campaign import CAMPAIGN_LOCK, read_settings
 from mawl.records.store.files import try_lock

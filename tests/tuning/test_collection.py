@@ -19,7 +19,7 @@ from mawl.importers.formats.settings.collection import PLATFORMS, Section
 from mawl.measure.machine import read_machine
 from mawl.measure.settings.inventory import read_inventory
 from mawl.tuning.check import check
-from mawl.tuning.collection.reading import MANIFEST, collector, places, read_collections
+from mawl.tuning.collection import MANIFEST, collector, places, read_collections
 from mawl.tuning.profile_files import profiles
 from tests import needs
 from tests.fakes import collected_hosts as hosts

@@ -1,1 +1,0 @@
-"""Settings of systems that mawl does not run on, from files of what their commands printed."""
