@@ -31,8 +31,8 @@ from bench.harness import Result, at_least, at_most, sized, spread
 from mawl.figures.statistics import quantile
 from mawl.measure.step import StepRecorder
 from mawl.programs.context import JobContext
-from mawl.programs.random_access.declare import PAGE_BYTES, TABLES
-from mawl.programs.random_access.run import POINTS, Lanes, PageFile, _Table
+from mawl.programs.declarations.random_access import PAGE_BYTES, TABLES
+from mawl.programs.random_access import POINTS, Lanes, PageFile, _Table
 from mawl.programs.tables import arrow
 from mawl.programs.tables.direct import DirectIo
 from mawl.records.model.messages import Assignment

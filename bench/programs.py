@@ -231,7 +231,7 @@ def _counters(counter: _Counter, program: str) -> None:
         (RowSample, "add"),
     ):
         counter.wrap(owner, name)
-    module = importlib.import_module(f"mawl.programs.{program}.run")
+    module = importlib.import_module(CATALOGUE[program].modules[-1])
     for dotted in CHECKS_IN_STEPS.get(program, ()):
         *path, name = dotted.split(".")
         counter.wrap(functools.reduce(getattr, path, module), name)

@@ -50,7 +50,7 @@ THOROUGH = (
     "frozen/test_frozen.py",
     "fuzz/test_fuzz.py",
     "fuzz/test_hostile.py",
-    "programs/tree_ensemble/test_run.py",
+    "programs/test_tree_ensemble.py",
     "records/store/test_killed_run.py",
     "tuning/test_collected_each_published.py",
     "tuning/search/test_conduct.py",

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-from mawl.plan.catalogue import NAMES
+from mawl.plan.catalogue import CATALOGUE
 from mawl.run.launch.setup import arrow_pool
 from tools import versions
 
@@ -142,7 +142,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pythons", nargs=2, metavar=("OLD", "NEW"))
     parser.add_argument("--pools", nargs="+", default=POOLS, choices=POOLS)
-    parser.add_argument("--programs", nargs="+", default=NAMES, choices=NAMES, metavar="NAME")
+    parser.add_argument(
+        "--programs", nargs="+", default=list(CATALOGUE), choices=list(CATALOGUE), metavar="NAME"
+    )
     parser.add_argument("--scale", default="0.001")
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--place", type=Path, help="where a temporary directory goes for inputs and runs")

@@ -14,8 +14,8 @@ from mawl.plan.columns import InputTable
 from mawl.plan.spec import SCALES, scaled_options
 from mawl.programs.datagen.parts import PARTIAL, PartTask, RowSlot, build_part, is_intact
 from mawl.programs.datagen.text import filled_bytes
-from mawl.programs.ledger_update.run import RowFile
-from mawl.programs.random_access.run import PAGE_WORDS, Lane, PageFile
+from mawl.programs.ledger_update import RowFile
+from mawl.programs.random_access import PAGE_WORDS, Lane, PageFile
 from mawl.programs.tables.arrow import batch_rows, parts, read_batches
 from mawl.programs.tables.direct import DirectIo
 from mawl.programs.toolkit.partitions import partition_count, rows_in

@@ -13,25 +13,25 @@ import pytest
 from tests.contract.planted_run import instead, replaced, run_with, without_first_row
 
 CENSUS_QUERY: dict[str, dict[str, Any]] = {
-    "owners are somebody else": {"census_query.run:OWNERS": instead("tenure = 2")},
-    "renters are not all": {"census_query.run:RENTERS": instead("tenure > 2")},
+    "owners are somebody else": {"census_query:OWNERS": instead("tenure = 2")},
+    "renters are not all": {"census_query:RENTERS": instead("tenure > 2")},
     "owners and renters changed places": {
-        "census_query.run:OWNERS": instead("tenure > 1"),
-        "census_query.run:RENTERS": instead("tenure = 1"),
+        "census_query:OWNERS": instead("tenure > 1"),
+        "census_query:RENTERS": instead("tenure = 1"),
     },
     "the view holds others than householders": {
-        "census_query.run:HOUSEHOLDERS": replaced("person = 1", "person = 2")
+        "census_query:HOUSEHOLDERS": replaced("person = 1", "person = 2")
     },
-    "the view is not filtered": {"census_query.run:HOUSEHOLDERS": replaced("person = 1", "person >= 1")},
-    "an anti-join": {"census_query.run:SEMI_JOIN": replaced("serial IN", "serial NOT IN")},
-    "a join on another column": {"census_query.run:SEMI_JOIN": replaced("serial IN", '"row" IN')},
-    "wages of the wrong persons": {"census_query.run:SEMI_JOIN": replaced("sum(wages)", "sum(other_income)")},
-    "other ages": {"census_query.run:INCOMES": replaced("BETWEEN 15", "BETWEEN 25")},
+    "the view is not filtered": {"census_query:HOUSEHOLDERS": replaced("person = 1", "person >= 1")},
+    "an anti-join": {"census_query:SEMI_JOIN": replaced("serial IN", "serial NOT IN")},
+    "a join on another column": {"census_query:SEMI_JOIN": replaced("serial IN", '"row" IN')},
+    "wages of the wrong persons": {"census_query:SEMI_JOIN": replaced("sum(wages)", "sum(other_income)")},
+    "other ages": {"census_query:INCOMES": replaced("BETWEEN 15", "BETWEEN 25")},
     "all persons counted as householders": {
-        "census_query.run:POPULATION": replaced("count(*) FILTER (person = 1)", "count(*)")
+        "census_query:POPULATION": replaced("count(*) FILTER (person = 1)", "count(*)")
     },
     "the extract of the other half": {
-        "census_query.run:np.isin": lambda isin: lambda left, right: np.logical_not(isin(left, right))
+        "census_query:np.isin": lambda isin: lambda left, right: np.logical_not(isin(left, right))
     },
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }
@@ -80,26 +80,26 @@ def moved_wages(parse: Any) -> Any:
 
 CENSUS_LOAD: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
-    "values changed places": {"census.tables:RecordParser.parse": moved_wages},
-    "another column is joined": {"census.tables:CensusJob._take": joined_by("rooms", "tenure")},
-    "another person column is joined": {"census.tables:CensusJob._take": joined_by("sex", "wages")},
+    "values changed places": {"census_load:RecordParser.parse": moved_wages},
+    "another column is joined": {"census_load:_CensusJob._take": joined_by("rooms", "tenure")},
+    "another person column is joined": {"census_load:_CensusJob._take": joined_by("sex", "wages")},
     "frequencies of some persons": {
-        "census.tables:_FREQUENCIES": changed_entry("persons", "FROM source", "FROM source WHERE age > 20")
+        "census_load:_FREQUENCIES": changed_entry("persons", "FROM source", "FROM source WHERE age > 20")
     },
     "another weight": {
-        "census.tables:_FREQUENCIES": changed_entry("persons", "sum(person_weight)", "sum(wages)")
+        "census_load:_FREQUENCIES": changed_entry("persons", "sum(person_weight)", "sum(wages)")
     },
     "persons are counted as households": {
-        "census.tables:_CONSISTENCY": changed_entry("households", "sum(persons)", "count(*)")
+        "census_load:_CONSISTENCY": changed_entry("households", "sum(persons)", "count(*)")
     },
     "wages are other incomes": {
-        "census.tables:_CONSISTENCY": changed_entry("persons", "sum(wages)", "sum(other_income)")
+        "census_load:_CONSISTENCY": changed_entry("persons", "sum(wages)", "sum(other_income)")
     },
     "some persons are not checked": {
-        "census.tables:_CONSISTENCY": changed_entry("persons", "FROM source", "FROM source WHERE sex = 1")
+        "census_load:_CONSISTENCY": changed_entry("persons", "FROM source", "FROM source WHERE sex = 1")
     },
-    "another sum is tabulated": {"census.tables:_TABULATE": replaced("sum(wages)", "sum(age)")},
-    "some persons are tabulated": {"census.tables:_TABULATE": replaced("GROUP BY", "WHERE age > 9 GROUP BY")},
+    "another sum is tabulated": {"census_load:_TABULATE": replaced("sum(wages)", "sum(age)")},
+    "some persons are tabulated": {"census_load:_TABULATE": replaced("GROUP BY", "WHERE age > 9 GROUP BY")},
 }
 
 
@@ -142,27 +142,23 @@ def another_type(add: Any) -> Any:
 
 DIMENSION_LOAD: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
-    "another type is looked up": {"dimension_load.run:TypeTable.add": another_type},
+    "another type is looked up": {"dimension_load:TypeTable.add": another_type},
     "unlisted codes get a type": {
-        "dimension_load.run:pc.fill_null": lambda fill: lambda values, _: fill(values, 0)
+        "dimension_load:pc.fill_null": lambda fill: lambda values, _: fill(values, 0)
     },
     "the first record that comes is kept": {
-        "dimension_load.run:KEYS": instead(("customer", "record", "updated"))
+        "dimension_load:KEYS": instead(("customer", "record", "updated"))
     },
-    "the largest record is kept": {
-        "dimension_load.run:KEYS": instead(("customer", "balance_cents", "record"))
-    },
+    "the largest record is kept": {"dimension_load:KEYS": instead(("customer", "balance_cents", "record"))},
     "duplicates are kept": {
-        "dimension_load.run:np.diff": lambda diff: lambda *a, **k: np.ones_like(diff(*a, **k))
+        "dimension_load:np.diff": lambda diff: lambda *a, **k: np.ones_like(diff(*a, **k))
     },
-    "customers go in reverse": {"dimension_load.run:sorted_rows": each(lambda rows: rows[::-1].copy())},
-    "values changed places": {"dimension_load.run:sorted_rows": each(rolled)},
-    "other balances": {"dimension_load.run:_BRANCHES": replaced("sum(balance_cents),", "sum(income),")},
-    "some branches": {
-        "dimension_load.run:_BRANCHES": replaced("FROM source", "FROM source WHERE branch > 5")
-    },
+    "customers go in reverse": {"dimension_load:sorted_rows": each(lambda rows: rows[::-1].copy())},
+    "values changed places": {"dimension_load:sorted_rows": each(rolled)},
+    "other balances": {"dimension_load:_BRANCHES": replaced("sum(balance_cents),", "sum(income),")},
+    "some branches": {"dimension_load:_BRANCHES": replaced("FROM source", "FROM source WHERE branch > 5")},
     "some records are counted": {
-        "dimension_load.run:_FREQUENCIES": replaced("FROM source", "FROM source WHERE score > 400")
+        "dimension_load:_FREQUENCIES": replaced("FROM source", "FROM source WHERE score > 400")
     },
 }
 

@@ -11,17 +11,17 @@ from mawl.plan.catalogue import CATALOGUE
 from tests.contract import test_planted_answers as answers
 from tests.contract import test_planted_models as models
 from tests.contract import test_planted_repeated as repeated
-from tests.programs.customer_profile import test_run as customer_profile
-from tests.programs.factorial_design import test_run as factorial_design
-from tests.programs.forecasting import test_run as forecasting
-from tests.programs.ledger_update import test_run as ledger_update
-from tests.programs.pension_cube import test_run as pension_cube
-from tests.programs.portfolio_optimization import test_run as portfolio_optimization
-from tests.programs.random_access import test_run as random_access
-from tests.programs.stepwise_selection import test_run as stepwise_selection
-from tests.programs.survey_logistic import test_run as survey_logistic
-from tests.programs.text_topics import test_run as text_topics
-from tests.programs.tree_ensemble import test_run as tree_ensemble
+from tests.programs import test_customer_profile as customer_profile
+from tests.programs import test_factorial_design as factorial_design
+from tests.programs import test_forecasting as forecasting
+from tests.programs import test_ledger_update as ledger_update
+from tests.programs import test_pension_cube as pension_cube
+from tests.programs import test_portfolio_optimization as portfolio_optimization
+from tests.programs import test_random_access as random_access
+from tests.programs import test_stepwise_selection as stepwise_selection
+from tests.programs import test_survey_logistic as survey_logistic
+from tests.programs import test_text_topics as text_topics
+from tests.programs import test_tree_ensemble as tree_ensemble
 
 PLANTED: dict[str, tuple[Any, Mapping[str, Any]]] = {
     "census_load": (answers.test_census_load_rejects, answers.CENSUS_LOAD),
@@ -34,7 +34,7 @@ PLANTED: dict[str, tuple[Any, Mapping[str, Any]]] = {
     "gee_repeated": (repeated.test_gee_repeated_rejects, repeated.GEE),
     "mixed_model": (repeated.test_mixed_model_rejects, repeated.MIXED),
     **{
-        module.__name__.split(".")[-2]: (module.test_a_wrong_answer_is_rejected, module.FAULTS)
+        module.__name__.rpartition("test_")[2]: (module.test_a_wrong_answer_is_rejected, module.FAULTS)
         for module in (
             customer_profile,
             factorial_design,

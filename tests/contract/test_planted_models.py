@@ -11,8 +11,8 @@ import pyarrow as pa
 import pytest
 
 from mawl.programs.datagen.values import true_cluster
-from mawl.programs.segmentation.declare import FEATURES, NUMERICS, TABLE
-from tests.contract.planted_run import instead, run_with, without_first_row
+from mawl.programs.declarations.segmentation import FEATURES, NUMERICS, TABLE
+from tests.contract.planted_run import run_with, without_first_row
 
 
 def reordered(change: Callable[[list[Any]], list[Any]]) -> Callable[[Any], Any]:
@@ -51,19 +51,19 @@ def half_given(moments: Any) -> Any:
 
 WIDE_SORT: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
-    "batches change places": {"wide_sort.run:sorted_batches": reordered(lambda found: found[::-1])},
-    "a batch comes twice": {"wide_sort.run:sorted_batches": reordered(lambda found: [*found, found[-1]])},
-    "a batch is lost": {"wide_sort.run:sorted_batches": reordered(lambda found: found[:-1])},
+    "batches change places": {"wide_sort:sorted_batches": reordered(lambda found: found[::-1])},
+    "a batch comes twice": {"wide_sort:sorted_batches": reordered(lambda found: [*found, found[-1]])},
+    "a batch is lost": {"wide_sort:sorted_batches": reordered(lambda found: found[:-1])},
     "rows within batches go backwards": {
-        "wide_sort.run:sorted_batches": reordered(lambda found: [backwards(batch) for batch in found])
+        "wide_sort:sorted_batches": reordered(lambda found: [backwards(batch) for batch in found])
     },
     "values changed places": {
-        "wide_sort.run:sorted_batches": reordered(
+        "wide_sort:sorted_batches": reordered(
             lambda found: [column_changed("fee_cents", lambda v: np.roll(v, 1))(batch) for batch in found]
         )
     },
     "one value is another": {
-        "wide_sort.run:sorted_batches": reordered(
+        "wide_sort:sorted_batches": reordered(
             lambda found: [column_changed("merchant", one_more)(found[0]), *found[1:]]
         )
     },
@@ -73,12 +73,12 @@ WIDE_SORT: dict[str, dict[str, Any]] = {
             lambda self, *keys: self.count - 1 - number(self, *keys)
         )
     },
-    "moments of some rows": {"wide_sort.run:moments_by": half_given},
+    "moments of some rows": {"wide_sort:moments_by": half_given},
     "another amount is totalled": {
-        "wide_sort.run:_Groups.add": lambda add: lambda self, group, cents: add(self, group, cents + 1.0)
+        "wide_sort:_Groups.add": lambda add: lambda self, group, cents: add(self, group, cents + 1.0)
     },
     "the totals are another column's": {
-        "wide_sort.run:total": lambda total: lambda found, name: total(found, name) + len(found)
+        "wide_sort:total": lambda total: lambda found, name: total(found, name) + len(found)
     },
 }
 
@@ -98,7 +98,7 @@ def with_tile(column: str, change: Callable[[Any], Any]) -> dict[str, Any]:
     def changed(project: Any) -> Any:
         return lambda self, tile, flows: project(self, {**tile, column: change(tile[column])}, flows)
 
-    return {"stress_projection.run:_Projector._project_tile": changed}
+    return {"stress_projection:_Projector._project_tile": changed}
 
 
 STRESS_PROJECTION: dict[str, dict[str, Any]] = {
@@ -113,12 +113,12 @@ STRESS_PROJECTION: dict[str, dict[str, Any]] = {
     "lapse classes are ignored": with_tile("lapse_class", np.zeros_like),
     "expense classes are ignored": with_tile("expense_class", np.zeros_like),
     "shocks changed places": {
-        "stress_projection.run:_Projector.present_values": lambda value: (
+        "stress_projection:_Projector.present_values": lambda value: (
             lambda self, flows: value(self, flows)[::-1]
         )
     },
     "the last month is forgotten": {
-        "stress_projection.run:_Projector.by_month": lambda sums: (
+        "stress_projection:_Projector.by_month": lambda sums: (
             lambda self, flows: np.pad(sums(self, flows[:-1]), ((0, 0), (0, 1)))
         )
     },
@@ -128,12 +128,12 @@ STRESS_PROJECTION: dict[str, dict[str, Any]] = {
                 self, {"paying.arrow": "paid_up.arrow", "paid_up.arrow": "paying.arrow"}.get(name, name)
             )
         ),
-        "stress_projection.run:_StressProjection._values": lambda values: (
+        "stress_projection:_StressProjection._values": lambda values: (
             lambda self, name: values(self, {"paying": "paid_up", "paid_up": "paying"}[name])
         ),
     },
     "values stand with the next policy": {
-        "stress_projection.run:_Projector.present_values": lambda value: (
+        "stress_projection:_Projector.present_values": lambda value: (
             lambda self, flows: np.roll(value(self, flows), 1, axis=1)
         )
     },
@@ -176,7 +176,7 @@ def rows_rolled(values: Any) -> Any:
 def of_markets(change: Callable[[Any], Any]) -> dict[str, Any]:
     """Change the rows of every market in every pass."""
     return {
-        "segmentation.run:_Segmentation._markets": lambda markets: (
+        "segmentation:_Segmentation._markets": lambda markets: (
             lambda self, names: (change(rows) for rows in markets(self, names))
         )
     }
@@ -185,7 +185,7 @@ def of_markets(change: Callable[[Any], Any]) -> dict[str, Any]:
 def with_clusters(change: Callable[[Any], Any]) -> dict[str, Any]:
     """Change the clusters that are found in a market."""
     return {
-        "segmentation.run:clusters_of": lambda clusters_of: (
+        "segmentation:clusters_of": lambda clusters_of: (
             lambda *arguments: (lambda found: found._replace(clusters=change(found.clusters)))(
                 clusters_of(*arguments)
             )
@@ -195,7 +195,7 @@ def with_clusters(change: Callable[[Any], Any]) -> dict[str, Any]:
 
 def in_segments(change: Callable[[Any], Any]) -> dict[str, Any]:
     """Change the segments that customers are nearest to."""
-    return {"segmentation.run:nearest": lambda nearest: lambda *arguments: change(nearest(*arguments))}
+    return {"segmentation:nearest": lambda nearest: lambda *arguments: change(nearest(*arguments))}
 
 
 def two_as_one(found: Any) -> Any:
@@ -206,10 +206,14 @@ def every_third_anywhere(found: Any) -> Any:
     return np.where(np.arange(len(found)) % 3, found, (found + 1) % 8)
 
 
+def with_components(count: int) -> dict[str, Any]:
+    return {"segmentation:PCA": lambda pca: lambda **options: pca(**options | {"n_components": count})}
+
+
 SEGMENTATION: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
     "customers stand with the next one's features": {
-        "segmentation.run:_derive": lambda derive: lambda batch: rows_rolled(derive(batch))
+        "segmentation:_derive": lambda derive: lambda batch: rows_rolled(derive(batch))
     },
     "two clusters are taken for one": with_clusters(two_as_one),
     "two segments are taken for one": in_segments(two_as_one),
@@ -221,46 +225,44 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
         lambda found: np.where(np.arange(len(found)) % 20, found, (found + 1) % 8)
     ),
     "the hidden clusters are given away": {
-        "segmentation.run:clusters_of": lambda clusters_of: (
+        "segmentation:clusters_of": lambda clusters_of: (
             lambda features, clusters: clusters_of(features, clusters)._replace(
                 clusters=true_cluster(TABLE, seed=20_261_120, replica=0, start=0, count=len(features))
             )
         )
     },
-    "most features are left out": {"segmentation.markets:standardised": of_values(some_columns_blank)},
+    "most features are left out": {"segmentation:standardised": of_values(some_columns_blank)},
     "other columns are the features": {
-        "segmentation.run:_FEATURE_PLACES": lambda places: [place + 1 for place in places]
+        "segmentation:_FEATURE_PLACES": lambda places: [place + 1 for place in places]
     },
-    "one component": {"segmentation.markets:COMPONENTS": instead(1)},
-    "six components": {"segmentation.markets:COMPONENTS": instead(6)},
+    "one component": with_components(1),
+    "six components": with_components(6),
     "one variance is told for all markets": {
-        "segmentation.run:clusters_of": lambda clusters_of: (
+        "segmentation:clusters_of": lambda clusters_of: (
             lambda *arguments: clusters_of(*arguments)._replace(explained=0.8)
         )
     },
-    "k-means is fitted on forty customers": {"segmentation.markets:KMeans.fit": fitted_on(slice(0, 40))},
+    "k-means is fitted on forty customers": {"segmentation:KMeans.fit": fitted_on(slice(0, 40))},
     "k-means does not iterate": {
-        "segmentation.markets:KMeans": lambda kmeans: (
+        "segmentation:KMeans": lambda kmeans: (
             lambda **options: kmeans(**options | {"init": "random", "n_init": 1, "max_iter": 1})
         )
     },
     "clusters are counted twice": {
-        "segmentation.run:np.bincount": lambda bincount: (
-            lambda found, **options: bincount(found, **options) * 2
-        )
+        "segmentation:np.bincount": lambda bincount: lambda found, **options: bincount(found, **options) * 2
     },
     "segments are other features'": {
-        "segmentation.markets:Segments.centres": lambda centres: lambda self: rows_rolled(centres(self))
+        "segmentation:Segments.centres": lambda centres: lambda self: rows_rolled(centres(self))
     },
     "profiles are of the wrong segments": {
-        "segmentation.run:sums_by": lambda sums_by: (
+        "segmentation:sums_by": lambda sums_by: (
             lambda places, values, count: np.roll(
                 sums_by(places, values, count), int(values.shape[1] == NUMERICS), axis=0
             )
         )
     },
     "the profile of a product is doubled": {
-        "segmentation.run:sums_by": lambda sums_by: (
+        "segmentation:sums_by": lambda sums_by: (
             lambda places, values, count: (
                 sums_by(places, values, count)
                 * np.where(np.arange(values.shape[1]) == NUMERICS - 1, 2.0, 1.0)
@@ -270,12 +272,12 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
     "profiles are half as large again": of_markets(lambda rows: rows * 1.5),
     "some customers are not scored": of_markets(lambda rows: rows[::2]),
     "a market is left out": {
-        "segmentation.run:_Segmentation._markets": lambda markets: (
+        "segmentation:_Segmentation._markets": lambda markets: (
             lambda self, names: list(markets(self, names))[1:]
         )
     },
     "balances go up with the segment": {
-        "segmentation.run:_Segmentation._check_profiles": lambda check: (
+        "segmentation:_Segmentation._check_profiles": lambda check: (
             lambda self: (self.profiles.__setitem__((0, len(FEATURES) + 1), 20_000.0), check(self))
         )
     },

@@ -49,28 +49,28 @@ def fewer(add: Any) -> Any:
     return lambda self, scores, happened: add(self, scores[1:], happened[1:])
 
 
-SITE = "gee_repeated.run:SiteModel.fit"
+SITE = "gee_repeated:SiteModel.fit"
 GEE: dict[str, dict[str, Any]] = {
     "coefficients of other terms": {SITE: changed("coefficients", lambda found: np.roll(found, 1, axis=1))},
     "signs are turned": {SITE: changed("coefficients", np.negative)},
     "standard errors too small": {SITE: changed("errors", lambda found: 0.4 * found)},
     "standard errors too large": {SITE: changed("errors", lambda found: 1.5 * found)},
     "structures changed places": {
-        "gee_repeated.run:_structures": instead(
+        "gee_repeated:_structures": instead(
             lambda: (Independence(), Autoregressive(grid=True), Exchangeable())
         )
     },
     "correlations of independent visits": {SITE: changed("correlations", np.zeros_like)},
     "the worst structure is preferred": {SITE: changed("penalties", np.negative)},
     "every visit is a patient": {
-        "gee_repeated.run:np.repeat": lambda repeat: lambda values, times: np.arange(len(values) * times)
+        "gee_repeated:np.repeat": lambda repeat: lambda values, times: np.arange(len(values) * times)
     },
-    "outcomes of other visits": {"gee_repeated.run:blocks": of_next_row("relapsed")},
-    "chances of other visits": {"gee_repeated.run:chances": on_result(lambda found: found[::-1])},
-    "chances of no relapse": {"gee_repeated.run:chances": on_result(lambda found: 1.0 - found)},
-    "scores that are no chances": {"gee_repeated.run:chances": on_result(np.sqrt)},
-    "one chance for all": {"gee_repeated.run:chances": on_result(lambda found: np.full_like(found, 0.4))},
-    "visits are not scored": {"gee_repeated.run:ScoreBins.add": fewer},
+    "outcomes of other visits": {"gee_repeated:blocks": of_next_row("relapsed")},
+    "chances of other visits": {"gee_repeated:chances": on_result(lambda found: found[::-1])},
+    "chances of no relapse": {"gee_repeated:chances": on_result(lambda found: 1.0 - found)},
+    "scores that are no chances": {"gee_repeated:chances": on_result(np.sqrt)},
+    "one chance for all": {"gee_repeated:chances": on_result(lambda found: np.full_like(found, 0.4))},
+    "visits are not scored": {"gee_repeated:ScoreBins.add": fewer},
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }
 
@@ -84,7 +84,7 @@ def test_gee_repeated_rejects(
     assert job.failed.wrong_answer, job.failed.sentence
 
 
-LINE = "mixed_model.run:LineModel.__init__"
+LINE = "mixed_model:LineModel.__init__"
 TURNED = np.array([[1.0, -1.0], [-1.0, 1.0]])
 MIXED: dict[str, dict[str, Any]] = {
     "coefficients of other terms": {LINE: changed("coefficients", lambda found: np.roll(found, 1))},
@@ -98,10 +98,10 @@ MIXED: dict[str, dict[str, Any]] = {
     "effects changed places": {LINE: changed("effects", lambda found: found[:, ::-1])},
     "effects shrunk twice": {LINE: changed("effects", lambda found: 0.6 * found)},
     "effects of everybody": {LINE: changed("effects", lambda found: 0.0 * found)},
-    "time runs backwards": {"mixed_model.run:RANDOM_DESIGN": lambda design: design[::-1].copy()},
-    "sales of other weeks": {"mixed_model.run:blocks": of_next_row("sales")},
-    "expected sales of other weeks": {"mixed_model.run:expected": on_result(lambda found: np.roll(found, 1))},
-    "expected sales are too high": {"mixed_model.run:expected": on_result(lambda found: found + 3.0)},
+    "time runs backwards": {"mixed_model:RANDOM_DESIGN": lambda design: design[::-1].copy()},
+    "sales of other weeks": {"mixed_model:blocks": of_next_row("sales")},
+    "expected sales of other weeks": {"mixed_model:expected": on_result(lambda found: np.roll(found, 1))},
+    "expected sales are too high": {"mixed_model:expected": on_result(lambda found: found + 3.0)},
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }
 

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import sys
-import types
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from typing import cast
 
+import msgspec
 import pyarrow as pa
 import pytest
 from threadpoolctl import threadpool_info
 
 from mawl.base.errors import DamagedTableError, WrongAnswerError
+from mawl.plan.catalogue import CATALOGUE
 from mawl.programs.context import JobContext, check_equal
 from mawl.programs.execute import execute
 from mawl.records.model.messages import Answered, Failed, FromLauncher, StepEnded
@@ -26,9 +29,9 @@ Execute = Callable[..., tuple[int, list[FromLauncher], list[Path]]]
 @pytest.fixture
 def run_program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Execute:
     def run(program: Run, cpucount: int = 1) -> tuple[int, list[FromLauncher], list[Path]]:
-        module = types.ModuleType("mawl.programs.made_up.run")
-        module.run = program  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "mawl.programs.made_up.run", module)
+        monkeypatch.setitem(sys.modules, "made_up", cast(ModuleType, SimpleNamespace(run=program)))
+        declared = msgspec.structs.replace(CATALOGUE["wide_sort"], modules=("made_up",))
+        monkeypatch.setitem(CATALOGUE, "made_up", declared)
         assignment = assign("made_up", 0.0001, Options(cpucount=cpucount), {}, tmp_path, volumes=2)
         messages: list[FromLauncher] = []
         status = execute(assignment, messages.append)
@@ -102,7 +105,7 @@ def test_an_unknown_program_is_a_failed_job(tmp_path: Path) -> None:
     messages: list[FromLauncher] = []
     assert execute(assign("nonesuch", 1.0, Options(), {}, tmp_path), messages.append) == 1
     assert isinstance(messages[0], Failed)
-    assert "mawl.programs.nonesuch" in messages[0].sentence
+    assert "nonesuch" in messages[0].sentence
 
 
 @pytest.mark.parametrize("cpucount", [2, 1])

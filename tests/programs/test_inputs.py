@@ -8,14 +8,14 @@ from hypothesis import strategies as st
 
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import GB, GroupNumber, InputTable, PerGroup, RecordLayout, Uniform
-from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
-from mawl.programs.census_query.declare import HOUSEHOLDS, PERSONS
-from mawl.programs.dimension_load.declare import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
-from mawl.programs.segmentation.declare import FEATURES
-from mawl.programs.stepwise_selection.declare import DEFECTS, TABLE, YIELD
-from mawl.programs.survey_logistic.declare import CLUSTER_ROWS, STRATA, UNINSURED
-from mawl.programs.survey_logistic.declare import TABLE as SURVEY_LOGISTIC_TABLE
-from mawl.programs.wide_sort.declare import NARROW_COLUMNS
+from mawl.programs.declarations.census_load import HOUSEHOLD, PERSON, SIZES
+from mawl.programs.declarations.census_query import HOUSEHOLDS, PERSONS
+from mawl.programs.declarations.dimension_load import CUSTOMER, CUSTOMER_TYPES, REPEATED_GROUP
+from mawl.programs.declarations.segmentation import FEATURES
+from mawl.programs.declarations.stepwise_selection import DEFECTS, TABLE, YIELD
+from mawl.programs.declarations.survey_logistic import CLUSTER_ROWS, STRATA, UNINSURED
+from mawl.programs.declarations.survey_logistic import TABLE as SURVEY_LOGISTIC_TABLE
+from mawl.programs.declarations.wide_sort import NARROW_COLUMNS
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
 

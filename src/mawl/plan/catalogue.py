@@ -17,9 +17,8 @@ from mawl.plan.command import default_name
 from mawl.plan.programs import Program
 from mawl.records.model.records import ProgramClass
 
-NAMES = (
+_DECLARATIONS = (
     "census_load",
-    "census_load_single",
     "census_query",
     "wide_sort",
     "dimension_load",
@@ -39,10 +38,13 @@ NAMES = (
     "text_topics",
     "portfolio_optimization",
 )
-"""Every program, in the order of reports; ``programs/NAME/declare.py`` has its declaration."""
+"""The modules of ``programs/declarations``, in the order of reports."""
 
 CATALOGUE: dict[str, Program] = {
-    name: import_module(f"mawl.programs.{name}.declare").PROGRAM for name in NAMES
+    program.name: program
+    for name in _DECLARATIONS
+    for program in vars(import_module(f"mawl.programs.declarations.{name}")).values()
+    if isinstance(program, Program)
 }
 INPUTS: dict[str, InputTable] = {
     table.name: table for program in CATALOGUE.values() for table in program.inputs

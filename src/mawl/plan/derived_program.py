@@ -136,7 +136,7 @@ def results_bytes(job: DerivedJob) -> int:
     return sum(step.data.written_bytes for step in job.steps)
 
 
-MODULES = ("numpy", "threadpoolctl", "pyarrow", "mawl.programs.derived_job.run")
+MODULES = ("numpy", "threadpoolctl", "pyarrow", "mawl.programs.derived_job")
 """Imported before a derived job begins."""
 
 RECORD_BYTES = 128

@@ -11,7 +11,7 @@ the machine that it names, whose core has speed 1.  ``make reference-times`` pri
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
@@ -106,7 +106,7 @@ class OwnRows(msgspec.Struct, frozen=True, kw_only=True):
         return max(rows // self.group_rows, 1) * self.group_rows
 
 
-class Temporary(msgspec.Struct, frozen=True, kw_only=True):
+class Temporary(msgspec.Struct, frozen=True):
     """A table that a job makes: ``rows_ratio`` rows of ``row_bytes`` bytes per row of the program.
 
     It is removed when the job ends, or before: after the last ``step`` that reads it, or file by file as that
@@ -147,6 +147,41 @@ class Step(msgspec.Struct, frozen=True, kw_only=True):
     writes: tuple[Pass, ...] = ()
 
 
+Passes = Iterable[Pass | str]
+"""Passes of a step; the name of a table is a pass over the whole of it."""
+
+
+def data_step(name: str, title: str, *, reads: Passes = (), writes: Passes = ()) -> Step:
+    """A step that a SAS programmer would have written as a DATA step."""
+    return Step(name=name, kind="data", title=title, reads=_passes(reads), writes=_passes(writes))
+
+
+def procedure_step(name: str, procedure: str, title: str, *, reads: Passes = (), writes: Passes = ()) -> Step:
+    """A step that a SAS programmer would have used ``procedure`` for, one of ``PROCEDURES``."""
+    return Step(
+        name=name,
+        kind="procedure",
+        title=title,
+        procedure=procedure,
+        reads=_passes(reads),
+        writes=_passes(writes),
+    )
+
+
+def verify_step(title: str, *, reads: Passes = ()) -> Step:
+    """The last step: what a program does only to check its answer."""
+    return Step(name="verify", kind="verify", title=title, reads=_passes(reads))
+
+
+def _passes(passes: Passes) -> tuple[Pass, ...]:
+    return tuple(Pass(each) if isinstance(each, str) else each for each in passes)
+
+
+def modules_of(module: str, *engines: str) -> tuple[str, ...]:
+    """What is imported before a job begins: ``engines``, what all need, and its own module last."""
+    return (*sorted({*engines, "numpy", "pyarrow", "threadpoolctl"}), f"mawl.programs.{module}")
+
+
 class Requests(msgspec.Struct, frozen=True):
     """Requests in sequence and at random places."""
 
@@ -174,7 +209,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     what a job may hold beyond its process when it was ready.  A program has inputs, or ``own_rows``;
     ``rows`` is what its temporaries are in proportion to.  ``own_cpu_seconds`` are those at full of a job
     that is not of the catalogue, on a core of speed 1; those of the catalogue have reference times.
-    ``modules`` are imported before a job begins (``imports``).
+    ``modules`` are imported before a job begins (``imports``); the last of them runs it.
     """
 
     name: str

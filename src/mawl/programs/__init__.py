@@ -1,1 +1,1 @@
-"""The programs of the catalogue, a folder each, how a job runs one, and what they share (``toolkit``)."""
+"""The programs of the catalogue, a module each, how a job runs one, and what they share (``toolkit``)."""

@@ -21,7 +21,8 @@ from mawl.base.units import format_memory
 from mawl.measure.accounting import address_space_bytes, address_space_limit, shared_bytes
 from mawl.measure.preload.job import JobCounters
 from mawl.measure.step import StepRecorder
-from mawl.plan.catalogue import load_class
+from mawl.plan import derived_program
+from mawl.plan.catalogue import CATALOGUE, load_class
 from mawl.programs.context import JobContext
 from mawl.records.model.messages import Answered, Assignment, Failed, FromLauncher, StepEnded
 from mawl.records.model.records import Answer, StepRecord
@@ -266,5 +267,6 @@ def _program(assignment: Assignment) -> Any:
     """What has ``run(context)``: a module, or an instance of a user's class."""
     if assignment.entry is not None:
         return load_class(assignment.entry)()
-    name = assignment.program if assignment.derived is None else "derived_job"
-    return importlib.import_module(f"mawl.programs.{name}.run")
+    derived = assignment.derived is not None
+    modules = derived_program.MODULES if derived else CATALOGUE[assignment.program].modules
+    return importlib.import_module(modules[-1])

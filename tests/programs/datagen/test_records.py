@@ -9,9 +9,9 @@ import pytest
 
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import RecordLayout
-from mawl.programs.census.inputs import HOUSEHOLD, PERSON, SIZES
 from mawl.programs.datagen.records import make_groups, read_sums
 from mawl.programs.datagen.values import column_values
+from mawl.programs.declarations.census_load import HOUSEHOLD, PERSON, SIZES
 
 TABLE = INPUTS["census"]
 FIRST = 2**29

@@ -12,10 +12,10 @@ from mawl.plan.columns import Column, GroupNumber, GroupPlace, InputTable, PerGr
 from mawl.programs.datagen.groups import time_of, true_effects
 from mawl.programs.datagen.responses import true_chances
 from mawl.programs.datagen.values import column_values
-from mawl.programs.gee_repeated.declare import COEFFICIENTS, KEPT, OUTCOME, TABLE
-from mawl.programs.mixed_model.declare import COEFFICIENTS as MIXED_MODEL_COEFFICIENTS
-from mawl.programs.mixed_model.declare import RESPONSE, VARYING, WEEKS
-from mawl.programs.mixed_model.declare import TABLE as MIXED_MODEL_TABLE
+from mawl.programs.declarations.gee_repeated import COEFFICIENTS, KEPT, OUTCOME, TABLE
+from mawl.programs.declarations.mixed_model import COEFFICIENTS as MIXED_MODEL_COEFFICIENTS
+from mawl.programs.declarations.mixed_model import RESPONSE, VARYING, WEEKS
+from mawl.programs.declarations.mixed_model import TABLE as MIXED_MODEL_TABLE
 
 EMPTY = InputTable(name="sample", full_bytes=0)
 

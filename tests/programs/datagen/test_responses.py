@@ -45,16 +45,16 @@ from mawl.programs.datagen.responses import (
     true_means,
 )
 from mawl.programs.datagen.values import column_values
-from mawl.programs.factorial_design.declare import FACTORS, RESPONSES, STUDY_ROWS
-from mawl.programs.factorial_design.declare import TABLE as FACTORIAL_DESIGN_TABLE
-from mawl.programs.forecasting.declare import MONTHS, SERIES
-from mawl.programs.forecasting.declare import TABLE as FORECASTING_TABLE
-from mawl.programs.forecasting.run import least_square
-from mawl.programs.stepwise_selection.declare import DEFECT_NAMES, DEFECTS
-from mawl.programs.stepwise_selection.declare import TABLE as DECLARE_TABLE
-from mawl.programs.survey_logistic.declare import TABLE as SURVEY_LOGISTIC_TABLE
-from mawl.programs.survey_logistic.declare import UNINSURED
-from mawl.programs.tree_ensemble.declare import OUTCOME, PREDICTORS, TABLE
+from mawl.programs.declarations.factorial_design import FACTORS, RESPONSES, STUDY_ROWS
+from mawl.programs.declarations.factorial_design import TABLE as FACTORIAL_DESIGN_TABLE
+from mawl.programs.declarations.forecasting import MONTHS, SERIES
+from mawl.programs.declarations.forecasting import TABLE as FORECASTING_TABLE
+from mawl.programs.declarations.stepwise_selection import DEFECT_NAMES, DEFECTS
+from mawl.programs.declarations.stepwise_selection import TABLE as DECLARE_TABLE
+from mawl.programs.declarations.survey_logistic import TABLE as SURVEY_LOGISTIC_TABLE
+from mawl.programs.declarations.survey_logistic import UNINSURED
+from mawl.programs.declarations.tree_ensemble import OUTCOME, PREDICTORS, TABLE
+from mawl.programs.forecasting import least_square
 
 ROWS = 60_000
 SMALL, LARGE = Column("small", Uniform(0, 9)), Column("large", Uniform(0, 99))

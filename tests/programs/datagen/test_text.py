@@ -25,7 +25,7 @@ from mawl.programs.datagen.text import (
     true_topics,
 )
 from mawl.programs.datagen.values import column_values
-from mawl.programs.text_topics.declare import PHRASES, TABLE, TEXT_BYTES
+from mawl.programs.declarations.text_topics import PHRASES, TABLE, TEXT_BYTES
 
 ROWS = 40_000
 TOPICS = len(PHRASES.shares)

@@ -28,7 +28,7 @@ from mawl.plan.columns import (
     Values,
 )
 from mawl.programs.datagen.values import cluster_centres, column_values, true_cluster
-from mawl.programs.segmentation.declare import CLUSTER_SHARES
+from mawl.programs.declarations.segmentation import CLUSTER_SHARES
 
 TABLES = pytest.mark.parametrize("table", INPUTS.values(), ids=INPUTS)
 EMPTY = InputTable(name="sample", full_bytes=0)

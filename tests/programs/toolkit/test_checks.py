@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from mawl.base.errors import WrongAnswerError
-from mawl.programs.stress_projection.declare import TABLE
+from mawl.programs.declarations.stress_projection import TABLE
 from mawl.programs.tables import arrow
 from mawl.programs.tables.manifest import Manifest
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from mawl.base.errors import WrongAnswerError
-from mawl.programs.stepwise_selection.run import Stepwise
+from mawl.programs.stepwise_selection import Stepwise
 from mawl.programs.toolkit.models import NewtonProducts, Recombined, chances, check_coefficients, fit
 
 Numbers = NDArray[np.float64]

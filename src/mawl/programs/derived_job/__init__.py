@@ -1,1 +1,0 @@
-"""Derived jobs: steps of a shop's logs, reproduced by checked work on generated tables."""
