@@ -98,7 +98,7 @@ def test_tables_have_names_rows_and_variables_in_the_order_of_the_log() -> None:
     )
     assert found == StepNotes(
         tables=(
-            TableNote(direction="read", name="BANK.LEDGER", rows=1000),
+            TableNote(direction="read", name="BANK.LEDGER", rows=1000, filtered=True),
             TableNote(direction="written", name="WORK.SORTED", rows=900, variables=12),
         ),
         sort="threaded",

@@ -38,6 +38,8 @@ PIECES = (
     b"NOTE: SAS threaded sort was used.\n",
     b"NOTE: There were 5 observations read from the data set WORK.Q.\n",
     b"NOTE: The data set A.B has 5 observations and 3 variables.\n",
+    b"      WHERE x<11;\n",
+    b"NOTE: There were 7 observations read from the data set WORK.Q.\n      WHERE x<11;\n",
     b"      cpu time            0.29 seconds\n",
     b"ERROR: x\n",
     b"real time ",

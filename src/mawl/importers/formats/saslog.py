@@ -172,6 +172,8 @@ class LogReader:
         at = counted = 0
         self._read = length
         while at < length:
+            if self._details == "where" and not content.startswith(b"  ", at):
+                self._details = None
             if not (self._block or self._joined or self._suspect or self._details):
                 if self._scanner is not None and self._above.tells_nothing:
                     self._line += content.count(b"\n", counted, at)
@@ -366,6 +368,8 @@ class LogReader:
             self._above.add(table)
             if table.external:
                 self._details, self._detail_lines = "records", 0
+            elif table.direction == "read":
+                self._details, self._detail_lines = "where", 0
         elif told := fact(text):
             yield from self._close()
             self._unix = self._unix or (told[0] == "platform" and told[1].startswith(UNIX))

@@ -250,11 +250,14 @@ _HEADED = re.compile(
 _PAGE_HEAD = re.compile(rb"\n((?:\f[^\n]*|[^\n]*day, [^\n]*)\n)[ ]*\n")
 MOST_BYTES_OF_A_NOTE = 2048
 
-_ROWS = re.compile(_READ + rb"|" + _WRITTEN)
+_ROWS = re.compile(_READ + rb"(?! {2,}WHERE )|" + _WRITTEN)
 
 
 def whole_rows(content: bytes, start: int, above: Above) -> int | None:
-    """Add what a note on observations tells to ``above``; where its line ends, None for any other line."""
+    """Add what a note on observations tells to ``above``; where its line ends, None for any other line.
+
+    Also None for a note with a WHERE below, which is read line by line.
+    """
     match = _ROWS.match(content, start)
     if match is None:
         return None

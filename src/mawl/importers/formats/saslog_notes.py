@@ -240,6 +240,7 @@ _COMPRESSED = re.compile(rf"NOTE: Compressing data set ({NAME}) (?:de|in)creased
 _PAGES = re.compile(
     rf".*?Compressed (?:is|file is) {_NUMBER} pages?; un-?compressed would require {_NUMBER} pages?\..*"
 )
+_WHERE = re.compile(r"\s{2,}WHERE .*")
 _LONGEST = re.compile(rf"\s*The maximum record length was {_NUMBER}\.\s*")
 _SHORTEST = re.compile(rf"\s*The minimum record length was {_NUMBER}\.\s*")
 _INFILE = re.compile(r"NOTE: The infile .{1,400} is:\s*")
@@ -257,7 +258,7 @@ _SORTS: tuple[tuple[str, SortNote], ...] = (
     ("NOTE: Sorting was performed by the data source", "source"),
 )
 
-Details = Literal["compression", "records", "file", "libref"]
+Details = Literal["compression", "records", "where", "file", "libref"]
 """What the indented lines below a note tell."""
 
 
@@ -398,6 +399,10 @@ class Above:
         if kind == "file":
             if match := _FILE_BYTES.fullmatch(line):
                 self._file_bytes = int(match[1])
+            return match is not None
+        if kind == "where":
+            if (match := _WHERE.fullmatch(line)) is not None and self.tables:
+                self.tables[-1] = msgspec.structs.replace(self.tables[-1], filtered=True)
             return match is not None
         if kind == "records":
             for field, pattern in (("longest_record_bytes", _LONGEST), ("shortest_record_bytes", _SHORTEST)):

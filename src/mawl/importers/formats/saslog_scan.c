@@ -366,6 +366,9 @@ static int rows_line(struct cursor *in, struct group *group)
         if (!(digits(&line, MOST_DIGITS, &rows) && text(&line, " observations read from the data set ")
               && table(&line, &name, &size) && text(&line, ".") && line_end(&line)))
             return 0;
+        struct cursor below = line;
+        if (text(&below, "  ") && (text(&below, "WHERE ") || (blanks(&below) && text(&below, "WHERE "))))
+            return 0; /* Python reads what a WHERE let pass */
     } else if (!(text(&line, "NOTE: The data set ") && table(&line, &name, &size) && text(&line, " has ")
                  && digits(&line, MOST_DIGITS, &rows) && text(&line, " observations and ")
                  && digits(&line, MOST_DIGITS, &variables) && text(&line, " variables.") && line_end(&line)))

@@ -125,13 +125,14 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     ``file_bytes`` are of external files.  In mawl's own logs ``file_bytes`` is also what a command moved in a
     role; ``name`` is then ``ROLE.PROGRAM``.  ``pages`` is told of compressed tables only, and counts pages of
     the table's own page size, which no log tells.  A ``remote`` table lies in a database or another session:
-    the log tells the engine of its libref.
+    the log tells the engine of its libref.  ``filtered``: ``rows`` are those that a WHERE let pass.
     """
 
     direction: Literal["read", "written"]
     name: str | None = None
     external: bool = False
     remote: bool = False
+    filtered: bool = False
     rows: Count | None = None
     variables: Count | None = None
     shortest_record_bytes: Count | None = None
