@@ -9,11 +9,13 @@ from zoneinfo import ZoneInfo
 import msgspec
 import pytest
 
+import mawl.derive
 from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.evidence import parse_night
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
+from mawl.derive.tables import RULES
 from mawl.derive.text import text_of
 from mawl.figures.nights.nights import Night
 from mawl.importers.import_files import ImportRequest, import_files
@@ -329,3 +331,9 @@ def test_steps_that_may_spill_and_name_no_utility_file_are_counted_with_their_by
     moved = [one.value for step in sorts for one in (*step.read_bytes.values(), *step.written_bytes.values())]
     assert told.bytes_of_these == pytest.approx(sum(moved))
     assert "SAS writes no note on utility files" in " ".join(text_of(found.evidence, "shop").split())
+
+
+def test_each_rule_is_used_by_the_code() -> None:
+    folder = Path(mawl.derive.__file__).parent
+    code = "".join(path.read_text() for path in folder.glob("*.py") if path.name != "rules.py")
+    assert [rule for rule in RULES if f'"{rule}"' not in code] == []

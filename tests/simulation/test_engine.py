@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from mawl.base.errors import UsageError
 from mawl.simulation.activity import Calibration, activity
 from mawl.simulation.demand import Flow, StepDemand
+from mawl.simulation.engine import active_seconds
 from mawl.simulation.resources import CORES, FABRIC, LINK, NodeGroup, Resources
 from mawl.simulation.system import System
 from tests.simulation.scenes import (
@@ -312,3 +313,17 @@ def test_a_role_on_unlike_devices_has_equal_bytes_on_each_and_is_longer_at_the_s
     # One after the other: 50 MB at 200 MB/s, 50 MB at 50 MB/s.
     alone = simulated(unlike, *side_by_side([[step(0.0, flow(100))]]))
     assert alone.elapsed_seconds == pytest.approx(0.25 + 1.0)
+
+
+@pytest.mark.parametrize(
+    ("count", "active"),
+    [
+        (1, 5.0),  # two jobs at once are never three: no tail by their number
+        (2, 1.0),  # four jobs for 1 s, then two
+        (3, 5.0),  # six jobs, then three until the end
+    ],
+)
+def test_the_jobs_of_all_nodes_count_for_the_tail(count: int, active: float) -> None:
+    outcome = simulated(system(count=count), *side_by_side([[step(1.0)], [step(5.0)]]))
+    assert active_seconds(outcome, 10) == pytest.approx(active)
+    assert active_seconds(outcome, 3) == outcome.elapsed_seconds == pytest.approx(5.0)

@@ -10,9 +10,20 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.figures.comparison.sides import ComparedRun, Side
-from mawl.lab.experiment.evidence import finding_result, series_result
-from mawl.lab.experiment.records import ArmRun, Direction, FindingSpec, SeriesResult, SeriesSpec
+from mawl.figures.comparison.sides import ComparedRun, JobTime, Side
+from mawl.lab.experiment.evidence import finding_result, programs_result, saving_result, series_result
+from mawl.lab.experiment.records import (
+    ArmRun,
+    Direction,
+    FindingSpec,
+    RoleKept,
+    SavingResult,
+    SavingSpec,
+    SeriesResult,
+    SeriesSpec,
+    VolumeKept,
+)
+from mawl.records.papers import published_result
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 
@@ -163,3 +174,93 @@ def test_a_device_without_figures_gives_no_rate_and_no_knee() -> None:
 
 def test_a_series_of_one_step_says_so() -> None:
     assert msgspec.to_builtins(judged(step("one", 30e6)))["sentence"].startswith("a series needs two steps")
+
+
+NAME = "e880-xiv-compressed-30"
+SAVING_SPEC = SavingSpec(arm="software", storage="btrfs", codec="zstd", level=1, published=NAME)
+
+
+def judged_saving(*volumes: tuple[int, int], estimated: float | None = 0.88) -> SavingResult:
+    kept = RoleKept(
+        arm="software",
+        role="work",
+        codec="zstd-1",
+        storage="btrfs",
+        source="btrfs (compsize)",
+        volumes=[
+            VolumeKept(volume=f"v{number}", original_bytes=original, stored_bytes=stored)
+            for number, (original, stored) in enumerate(volumes)
+        ],
+        estimated_saving_ratio=estimated,
+        half_width_ratio=0.0,
+        block_bytes=131072,
+    )
+    return saving_result(kept, [SAVING_SPEC], {NAME: published_result(NAME)}, {NAME: "A Paper"})
+
+
+@pytest.mark.parametrize(("stored", "agrees"), [(100, True), (149, True), (151, False), (89, False)])
+def test_three_points_are_the_bound(stored: int, agrees: bool) -> None:
+    found = judged_saving((1000, stored))
+    assert found.agrees is agrees
+    assert found.off_ratio == pytest.approx(0.12 - stored / 1000)
+
+
+def test_a_role_is_weighted_by_bytes_and_stands_beside_the_paper() -> None:
+    found = judged_saving((3000, 300), (1000, 200))
+    assert found.saving_ratio == pytest.approx(1 - 500 / 4000)
+    assert found.spread_ratio == pytest.approx(0.1)
+    assert found.published_saving_ratio == pytest.approx(0.79)
+
+
+def test_a_volume_with_next_to_nothing_is_left_out_of_the_spread() -> None:
+    assert judged_saving((1000, 100), (1000, 110), (10, 10)).spread_ratio == pytest.approx(0.01)
+
+
+def test_nothing_there_is_no_figure() -> None:
+    found = judged_saving(estimated=None)
+    assert (found.saving_ratio, found.agrees, found.spread_ratio) == (None, None, None)
+
+
+NOISE = (1.0, 1.01, 0.99, 1.005, 0.995)
+
+
+def arm_of_programs(name: str, runs: int, first: int = 0, **seconds: float) -> Side:
+    """Every second run, from the ``first`` on, with a job of each program."""
+    return Side(
+        label=name,
+        runs=tuple(
+            ComparedRun(
+                facts=facts(started_at=float(first + 2 * place)),
+                summary=partly({}),
+                jobs={
+                    program: JobTime(program=program, real_time_seconds=real * noise)
+                    for program, real in seconds.items()
+                },
+            )
+            for place, noise in enumerate(NOISE[:runs])
+        ),
+    )
+
+
+def test_five_runs_an_arm_are_judged_program_by_program() -> None:
+    found = programs_result(
+        arm_of_programs("as-found", 5, wide_sort=10.0, text_topics=2.0, ledger_update=3.0),
+        arm_of_programs("profile", 5, 1, wide_sort=4.0, text_topics=2.0, ledger_update=4.0),
+    )
+    assert (found.judged, found.runs) == (True, [5, 5])
+    assert (found.faster, found.slower, found.not_told_apart) == (1, 1, 1)
+    assert [change.program for change in found.changes] == ["wide_sort", "text_topics", "ledger_update"]
+    first = found.changes[0]
+    assert first.verdict == "faster"
+    assert first.low_ratio is not None and first.high_ratio is not None
+    assert first.low_ratio < first.change_ratio < first.high_ratio
+    assert first.change_ratio == pytest.approx(-0.6)
+
+
+def test_one_run_an_arm_is_counted_and_not_judged() -> None:
+    found = programs_result(
+        arm_of_programs("as-found", 1, wide_sort=10.0, text_topics=2.0),
+        arm_of_programs("profile", 1, wide_sort=4.0, text_topics=2.1),
+    )
+    assert (found.judged, found.verdict) == (False, "not judged")
+    assert (found.faster, found.slower, found.ran_shorter, found.ran_longer) == (0, 0, 1, 1)

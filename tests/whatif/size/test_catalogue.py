@@ -2,12 +2,28 @@
 
 from __future__ import annotations
 
+import random
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from mawl.base.errors import MawlError
+from mawl.records.store.campaign import write_qualification
+from mawl.simulation.error_range import measured_ratios, probability_within
+from mawl.whatif.size.answer import size
 from mawl.whatif.size.candidates import MOST_CANDIDATES, changes_of, load_catalogue
+from mawl.whatif.size.question import SizeQuestion, start_of, window_of
+from tests.fakes.fitted import SESSIONS, write
+from tests.fakes.qualifications import finished_run, qualification
+from tests.figures.test_night import HOUR, ran
+from tests.reports.test_night import MISSED, report
+from tests.simulation.scenes import device, flow, step, system
+from tests.simulation.test_lab_forecasts import campaign
+from tools.sizing import Outcome, outcome, outcomes
 
 GOOD = '[[candidate]]\nname = "a"\nprice = 10\ncores = 4\n'
 FLASH = '[candidate.devices.flash]\nread_bytes_per_second = "1GB"\nwrite_bytes_per_second = 1e9\n'
@@ -89,3 +105,130 @@ def test_an_empty_name_of_a_probe_is_not_taken_for_none(tmp_path: Path) -> None:
         MawlError, match=r"offers\.toml: candidate\[0\]\.probe: the name of the file is empty"
     ):
         load_catalogue(file)
+
+
+ASKED = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=None, probability=0.5)
+
+
+def test_a_qualification_is_sized_from_its_middle_measured_run(tmp_path: Path) -> None:
+    for number, seconds in enumerate((1.5, 1.6, 1.4), 1):
+        write(tmp_path / f"runs/measured-{number}", [step(seconds, flow(20, direction="read"))] * SESSIONS)
+    runs = [finished_run("measured", number, SESSIONS) for number in (1, 2, 3)]
+    write_qualification(tmp_path, qualification(runs=runs))
+    start = start_of(str(tmp_path), tmp_path, None)
+    single = start_of(str(tmp_path / "runs/measured-1"), tmp_path, None)
+    assert start.slowdown == single.slowdown and start.slowdown is not None
+    assert start.sessions == start.every_session == SESSIONS
+    offers = tmp_path / "offers.toml"
+    offers.write_text('[[candidate]]\nname = "many cores"\nprice = 2\ncores = 64\n')
+    answer = size(start, ASKED, load_catalogue(offers))
+    assert answer.sessions == SESSIONS and answer.measured == start.slowdown
+    # What the device can do for more cores is not known, so the forecast counts for nothing.
+    assert answer.candidates[0].probability is None and answer.pick is None
+    assert any("mawl probe" in said for said in answer.candidates[0].reasons)
+
+
+def test_derived_jobs_that_are_due_have_the_window_of_their_night(tmp_path: Path) -> None:
+    """The first job starts at 1:00 and all are due at 10:00: nine hours, whenever the last one ended."""
+    for name, jobs in (("missed", MISSED), ("held", ran(a=(1, 3), b=(3, 5), c=(5, 8), d=(3, 4)))):
+        (tmp_path / name).mkdir()
+        report(tmp_path / name, jobs)
+        start = start_of(str(tmp_path / name / "run"), tmp_path, system(device()))
+        assert start.window_seconds == pytest.approx(9 * HOUR)
+        assert window_of(start, ASKED) == start.window_seconds
+        asked = SizeQuestion(sessions=None, answer_bound=2.0, within_seconds=60.0, probability=0.5)
+        assert window_of(start, asked) == 60.0
+
+
+def test_a_qualification_without_a_measured_run_says_what_to_do(tmp_path: Path) -> None:
+    write_qualification(tmp_path, qualification(runs=[]))
+    with pytest.raises(MawlError, match="has no measured run with a known slowdown"):
+        start_of(str(tmp_path), tmp_path, None)
+
+
+def test_of_arms_that_run_as_forecast_the_pick_is_nearly_always_theirs(tmp_path: Path) -> None:
+    arms = {"slow": 20.0, "middle": 40.0, "fast": 80.0}
+    folders = [campaign(tmp_path / "one", "here", arms), campaign(tmp_path / "two", "there", {"only": 30.0})]
+    found = outcomes(folders, 30, 0.5)
+    assert sum(found.values()) == 30
+    assert found["right"] >= 24 and found["too slow"] <= 3
+
+
+def test_a_safer_pick_is_never_an_arm_that_is_too_slow(tmp_path: Path) -> None:
+    folder = campaign(tmp_path / "one", "here", {"slow": 20.0, "middle": 40.0, "fast": 80.0})
+    found = outcomes([folder], 20, 0.97)
+    assert found["too slow"] == 0 and found["dearer"] > 0
+
+
+PAGE = Path(__file__).parents[3] / "docs/reference/forecasts.md"
+UNITS = {"h": 3600.0, "min": 60.0, "s": 1.0}
+CATALOGUES = 2000
+
+
+class Arm(NamedTuple):
+    """Seconds, summed over the arm's jobs."""
+
+    forecast: float
+    measured: float
+    calibrates: bool
+
+
+def seconds_of(text: str) -> float:
+    words = text.split()
+    return sum(float(number) * UNITS[unit] for number, unit in zip(words[::2], words[1::2], strict=True))
+
+
+@pytest.fixture(scope="module")
+def campaigns() -> dict[str, dict[str, Arm]]:
+    found: dict[str, dict[str, Arm]] = defaultdict(dict)
+    for line in PAGE.read_text().splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if len(cells) == 6 and cells[2] == "time.real_time_seconds":
+            found[cells[0]][cells[1]] = Arm(
+                seconds_of(cells[3]), seconds_of(cells[4]), "(calibrates)" in cells[1]
+            )
+    assert len(found) == 12 and sum(map(len, found.values())) == 32
+    return found
+
+
+def shares(campaigns: dict[str, dict[str, Arm]], probability: float) -> tuple[float, float, float]:
+    """Shares of all catalogues: the right pick or within 5 % of its cost; too slow an arm; a dearer one."""
+    draw = random.Random(29)
+    found: Counter[Outcome] = Counter()
+    for _ in range(CATALOGUES):
+        name = draw.choice(list(campaigns))
+        arms = campaigns[name]
+        others = [
+            arm.forecast / arm.measured - 1.0
+            for other, of in campaigns.items()
+            for arm in of.values()
+            if other.split()[0] != name.split()[0] and not arm.calibrates
+        ]
+        pick = partial(cheapest, arms, measured_ratios(others), probability)
+        found[outcome(draw, {name: arm.measured for name, arm in arms.items()}, pick)] += 1
+    return found["right"] / CATALOGUES, found["too slow"] / CATALOGUES, found["dearer"] / CATALOGUES
+
+
+def cheapest(
+    arms: dict[str, Arm],
+    ratios: Sequence[float],
+    probability: float,
+    prices: Mapping[str, float],
+    bound: float,
+) -> str | None:
+    """The cheapest arm that keeps the bound with the probability."""
+    likely = [arm for arm in arms if probability_within(arms[arm].forecast, bound, ratios) >= probability]
+    return min(likely, key=prices.__getitem__, default=None)
+
+
+def test_the_pick_is_that_of_the_measured_arms_in_nine_of_ten(
+    campaigns: dict[str, dict[str, Arm]],
+) -> None:
+    right, slow, dear = shares(campaigns, 0.5)
+    assert right >= 0.90
+    assert slow <= 0.05 and dear <= 0.05
+
+
+def test_a_safe_pick_is_seldom_too_slow(campaigns: dict[str, dict[str, Arm]]) -> None:
+    right, slow, _ = shares(campaigns, 0.8)
+    assert slow <= 0.01 and right >= 0.75
