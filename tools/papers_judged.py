@@ -10,7 +10,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.archive.rules.publication import EVERY
+from mawl.archive.publication import EVERY
 from mawl.archive.subject import ValidationRule
 from mawl.records.papers import papers
 from mawl.records.spec import toml

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.archive.rules.publication import EVERY as EVERY_RULE
+from mawl.archive.publication import EVERY as EVERY_RULE
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
 from mawl.plan.catalogue import CATALOGUE

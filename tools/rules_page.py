@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from mawl.advice.validity.status import RULES as VALIDITY
-from mawl.archive.rules.publication import EVERY
+from mawl.archive.publication import EVERY
 from mawl.archive.subject import ValidationRule
 from mawl.records.model.thresholds import THRESHOLDS, thresholds_of
 from mawl.reports.judgement import shown

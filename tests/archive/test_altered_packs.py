@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.archive.packing import PackRequest, pack, read_statement
-from mawl.archive.rules.publication import EVERY
+from mawl.archive.publication import EVERY
 from mawl.archive.subject import ValidationSubject, pack_subject, ruling
 from mawl.base.errors import UnreadableRunError
 from mawl.base.removal import temporary_directory

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.archive.rules.publication import EVERY
+from mawl.archive.publication import EVERY
 from mawl.records.model.thresholds import value_of
 from mawl.records.papers import papers
 from tools.papers_judged import papers_judged, section

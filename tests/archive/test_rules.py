@@ -15,7 +15,7 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice.validity.status import RULES
-from mawl.archive.rules.publication import EVERY, INTACT, VALIDITY_NUMBERS
+from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validation import Validation, validate
 from mawl.records.store.campaign import read_campaign, write_campaign

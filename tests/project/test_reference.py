@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from mawl.archive.rules.publication import EVERY
+from mawl.archive.publication import EVERY
 from mawl.commands.main import VERBS
 from mawl.commands.notebook import OpenedRun
 from mawl.plan.catalogue import CATALOGUE

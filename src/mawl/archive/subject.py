@@ -158,7 +158,8 @@ class Fault(msgspec.Struct, frozen=True, kw_only=True):
 class ValidationRule(msgspec.Struct, frozen=True, kw_only=True):
     """``number`` never changes and is never used again; ``shows`` is what a pass shows, ``limits`` what not.
 
-    ``check`` yields faults; None says that the rule is not asked of such a subject.
+    ``check`` yields faults; None says that the rule is not asked of such a subject.  A rule ``of_packs`` is
+    asked of packs alone.
     """
 
     number: int
@@ -167,6 +168,7 @@ class ValidationRule(msgspec.Struct, frozen=True, kw_only=True):
     shows: str
     limits: str
     check: Callable[[ValidationSubject], Iterable[Fault] | None]
+    of_packs: bool = False
 
     @property
     def label(self) -> str:
@@ -187,7 +189,7 @@ class Ruling(msgspec.Struct, frozen=True, kw_only=True):
 def ruling(rule: ValidationRule, subject: ValidationSubject) -> Ruling:
     """Ask a rule."""
     try:
-        found = rule.check(subject)
+        found = None if rule.of_packs and subject.pack is None else rule.check(subject)
         faults = [] if found is None else list(found)
     except MawlError as error:  # a table that cannot be read, which V01 need not have read
         cure = "copy it again from where it was made"

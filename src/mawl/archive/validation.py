@@ -7,7 +7,7 @@ import msgspec
 from mawl.advice.conditions import ConditionCheck
 from mawl.advice.conditions import State as CheckState
 from mawl.archive.manifest import Division, SubmitterStatement
-from mawl.archive.rules.publication import EVERY, INTACT
+from mawl.archive.publication import EVERY, INTACT
 from mawl.archive.subject import Ruling, State, ValidationSubject, ruling
 from mawl.base.printable import printable
 from mawl.base.units import counted_noun

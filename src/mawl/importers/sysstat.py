@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
@@ -231,7 +232,7 @@ class HostReports:
         chunks = byte_chunks(stream)
         first = next(chunks, b"")
         if self._json and re.match(_JSON, first):
-            yield from _items(json_reports(_with_first(first, chunks), context.untimed), context)
+            yield from _items(json_reports(chain([first], chunks), context.untimed), context)
         else:
             lines = whole_lines(ChunkStream(first, chunks), context.skip)  # type: ignore[arg-type]
             yield from _items(self._read_text(lines, context.untimed), context)
@@ -239,11 +240,6 @@ class HostReports:
 
 def _compiled(patterns: Patterns) -> tuple[re.Pattern[bytes], ...]:
     return tuple(re.compile(pattern) for pattern in patterns)
-
-
-def _with_first(first: bytes, chunks: Iterator[bytes]) -> Iterator[bytes]:
-    yield first
-    yield from chunks
 
 
 class _Interval:

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.importers.formats.text import SECONDS_PER_DAY, day_of, time_of_day
+from mawl.importers.formats.text import SECONDS_PER_DAY, day_of, on_its_day, time_of_day
 
 Values = list[float | None]
 
@@ -196,9 +196,7 @@ class _Clocks:
             found = day_of(parts[3])
             at = None if found is None else found[0] + seconds
         elif self._date is not None:
-            at = self._date + seconds
-            while self._last is not None and at < self._last - SECONDS_PER_DAY / 2:
-                at += SECONDS_PER_DAY
+            at = on_its_day(self._date, seconds, self._last)
         if at is None:
             return NmonDoubt(number, "a line ZZZZ without a date that can be read", line)
         if parts[1] == "T0001":

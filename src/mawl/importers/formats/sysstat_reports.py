@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from mawl.base.foreign_text import json_tree
-from mawl.importers.formats.text import day_of, moment, time_of_day
+from mawl.importers.formats.text import day_of, moment, on_its_day, time_of_day
 
 Values = dict[str, float]
 
@@ -100,15 +100,35 @@ def unsure(line: int | None, text: str) -> SysstatDoubt:
     return SysstatDoubt(line, f"the date {text[:20]!r} is taken as month/day/year, as the C locale writes it")
 
 
-def figures_of(columns: Sequence[str], words: Sequence[str]) -> Values | None:
-    """A line's figures by column; None where one of them is no number: sums of the rest would be wrong."""
-    values = {}
-    for column, word in zip(columns, words, strict=True):
+ITEMS = ("CPU", "DEV", "IFACE", "FCHOST")
+"""Headings of tables with a line per item that are read; other tables with items are left alone."""
+
+ReportTime = tuple[Banner | None, float, float | None, float | None]
+"""The fields banner, at, ahead and since of a report."""
+
+
+def report_of(
+    line_number: int, line: str, columns: Sequence[str], words: Sequence[str], time: ReportTime
+) -> Report | SysstatDoubt:
+    """The report of a line, by the columns of its heading, of which the first may be one of ``ITEMS``.
+
+    A figure that is no number costs the line: sums of the rest would be wrong.
+    """
+    if len(words) != len(columns):
+        return other_length(line_number, line, columns, words)
+    item = columns[0] in ITEMS
+    values: Values = {}
+    for column, word in zip(columns[item:], words[item:], strict=True):
         value = number(word)
         if value is None:
-            return None
+            return SysstatDoubt(line_number, "a line with a figure that is no number", line)
         values[column] = value
-    return values
+    kind, name = (columns[0], words[0]) if item else ("", "")
+    return Report(line_number, *time, kind, name, values)
+
+
+def other_length(line_number: int, line: str, columns: Sequence[str], words: Sequence[str]) -> SysstatDoubt:
+    return SysstatDoubt(line_number, f"{len(words)} figures, where the heading has {len(columns)}", line)
 
 
 def number(text: str) -> float | None:
@@ -320,10 +340,7 @@ def _when(
     clock = time_of_day(stamp)
     if clock is None or banner.midnight is None:
         return None
-    at = banner.midnight + clock
-    while latest is not None and at < latest - 43200.0:
-        at += 86400.0
-    return at, None, banner.sure, None
+    return on_its_day(banner.midnight, clock, latest), None, banner.sure, None
 
 
 def _tables(values: Plain) -> Iterator[tuple[str, str, dict[str, float]]]:

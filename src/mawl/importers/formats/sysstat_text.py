@@ -11,14 +11,12 @@ from mawl.importers.formats.sysstat_reports import (
     SysstatDoubt,
     Untimed,
     banner_of,
-    figures_of,
     number,
+    other_length,
+    report_of,
     unsure,
 )
-from mawl.importers.formats.text import SECONDS_PER_DAY, moment, time_of_day
-
-ITEMS = ("CPU", "DEV", "IFACE", "FCHOST")
-"""Headings of tables with a line per item that are read; other tables with items are left alone."""
+from mawl.importers.formats.text import moment, on_its_day, time_of_day
 
 OTHER_ITEMS = ("INTR", "TTY", "BUS", "FILESYSTEM", "FAN", "TEMP", "IN", "MOUNTPOINT", "NODE", "BAT")
 
@@ -104,11 +102,7 @@ class _SarReader:
         """A time of day on its day: the banner's, or those after it where the clock begins again."""
         if self._banner is None or self._banner.midnight is None:
             return None
-        at = self._banner.midnight + clock
-        latest = self._latest.get(columns)
-        while latest is not None and at < latest - SECONDS_PER_DAY / 2:
-            at += SECONDS_PER_DAY
-        return at
+        return on_its_day(self._banner.midnight, clock, self._latest.get(columns))
 
     def _row(
         self, line_number: int, clock: float, rest: list[str], line: str
@@ -127,19 +121,7 @@ class _SarReader:
             self._since[columns] = latest if columns in self._known else None
             self._known.add(columns)
             self._latest[columns] = at
-        if len(rest) != len(columns):
-            yield SysstatDoubt(
-                line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line
-            )
-            return
-        item = columns[0] in ITEMS
-        values = figures_of(columns[item:], rest[item:])
-        if values is None:
-            yield SysstatDoubt(line_number, "a line with a figure that is no number", line)
-            return
-        since = self._since.get(columns)
-        kind, name = (columns[0], rest[0]) if item else ("", "")
-        yield Report(line_number, self._banner, at, None, since, kind, name, values)
+        yield report_of(line_number, line, columns, rest, (self._banner, at, None, self._since.get(columns)))
 
 
 def _clock(words: list[str]) -> tuple[float | None, list[str]]:
@@ -181,21 +163,16 @@ def _sadf_report(
 ) -> Report | SysstatDoubt:
     host, interval_text, time_text, *rest = fields
     if len(rest) != len(columns):
-        return SysstatDoubt(line_number, f"{len(rest)} figures, where the heading has {len(columns)}", line)
+        return other_length(line_number, line, columns, rest)
     when, interval = _sadf_time(time_text), number(interval_text)
     if when is None or interval is None:
         return SysstatDoubt(line_number, "a line without an interval or a time", line)
     at, ahead = when
-    item = columns[0] in ITEMS
-    values = figures_of(columns[item:], rest[item:])
-    if values is None:
-        return SysstatDoubt(line_number, "a line with a figure that is no number", line)
     since = at - interval if 0 < interval <= LONGEST_INTERVAL_SECONDS else None
-    name = rest[0] if item else ""
-    if item and columns[0] == "CPU" and name == "-1":
-        name = "all"
+    if columns[0] == "CPU" and rest[0] == "-1":
+        rest[0] = "all"
     banner = Banner("", host, None, True, None, None)
-    return Report(line_number, banner, at, ahead, since, columns[0] if item else "", name, values)
+    return report_of(line_number, line, columns, rest, (banner, at, ahead, since))
 
 
 def _sadf_time(text: str) -> tuple[float, float | None] | None:
@@ -336,10 +313,7 @@ class _IostatReader:
         seconds = time_of_day(line.removeprefix(_TIME_PREFIX)) if line.startswith(_TIME_PREFIX) else None
         if seconds is None or self._banner is None or self._banner.midnight is None:
             return None
-        at = self._banner.midnight + seconds
-        while self._at is not None and at < self._at - SECONDS_PER_DAY / 2:
-            at += SECONDS_PER_DAY
-        return at, None, self._banner.sure
+        return on_its_day(self._banner.midnight, seconds, self._at), None, self._banner.sure
 
     def _time(self, line_number: int, when: Moment, line: str) -> Iterator[Report | SysstatDoubt]:
         at, ahead, sure = when
@@ -369,17 +343,12 @@ class _IostatReader:
                 )
             return
         if len(words) != len(self._columns):
-            yield SysstatDoubt(
-                line_number, f"{len(words)} figures, where the heading has {len(self._columns)}", line
-            )
+            yield other_length(line_number, line, self._columns, words)
             return
-        pairs = list(zip(self._columns, words, strict=True))
-        item = "all"
+        columns, item = list(self._columns), "all"
         if self._kind == "DEV":
-            item = next(word for column, word in pairs if column.rstrip(":") == "Device")
-            pairs = [(column, word) for column, word in pairs if column.rstrip(":") != "Device"]
-        values = figures_of([column for column, _ in pairs], [word for _, word in pairs])
-        if values is None:
-            yield SysstatDoubt(line_number, "a line with a figure that is no number", line)
-            return
-        yield Report(line_number, self._banner, self._at, self._ahead, self._since, self._kind, item, values)
+            place = next(at for at, column in enumerate(columns) if column.rstrip(":") == "Device")
+            item = words.pop(place)
+            del columns[place]
+        time = (self._banner, self._at, self._ahead, self._since)
+        yield report_of(line_number, line, (self._kind, *columns), (item, *words), time)

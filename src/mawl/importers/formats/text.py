@@ -132,6 +132,15 @@ _MONTHS = (
 _MONTH_NUMBERS = {name: number for number, names in enumerate(_MONTHS, 1) for name in names}
 
 
+def on_its_day(midnight: float, seconds: float, latest: float | None) -> float:
+    """A time of day on the day of ``midnight``, or on one after it where the clock began again since
+    ``latest``."""
+    at = midnight + seconds
+    while latest is not None and at < latest - SECONDS_PER_DAY / 2:
+        at += SECONDS_PER_DAY
+    return at
+
+
 def time_of_day(text: str) -> float | None:
     """Seconds since midnight of ``23:14:18``, ``23.14.18``, ``11:14:18 PM``; None for what is no time."""
     match = _TIME.fullmatch(text.strip())

@@ -18,17 +18,9 @@ from mawl.advice.validity.rule import ValidityRule
 from mawl.advice.validity.status import RULES
 from mawl.advice.validity.workload import FEWEST_REPEATS
 from mawl.archive.container import MANIFEST
+from mawl.archive.integrity import INTEGRITY_RULES
 from mawl.archive.manifest import REQUIRED_FIELDS
 from mawl.archive.packing import PrintedRun
-from mawl.archive.rules.integrity import (
-    AGREEMENT_RULE,
-    COMPLETE_RULE,
-    CONTENTS_RULE,
-    FIGURES_RULE,
-    PAGES_RULE,
-    SIGNATURE_RULE,
-    UNALTERED_RULE,
-)
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
@@ -66,8 +58,13 @@ def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
                 )
             continue
         odd = _difference_from_facts(plan, facts)
+        own_reference = (
+            f"its reference times are those of {facts.reference_file}, not mawl's"
+            if facts.reference_file
+            else None
+        )
         closed = division == "closed" and odd is None
-        why = (difference_from_published(plan) or _own_reference(facts)) if closed else None
+        why = (difference_from_published(plan) or own_reference) if closed else None
         if why is not None:
             yield Fault(where=name, sentence=why, cure=_WORKLOAD_CURE)
         elif (odd := odd or _other_reference(plan, facts)) is not None:
@@ -127,12 +124,6 @@ def difference_from_published(plan: Plan) -> str | None:
             return f"{job.job} is not as in the published {plan.workload}: {', '.join(changed)}"
     if plan != wanted:
         return f"its sessions are not those of the published {plan.workload}"
-    return None
-
-
-def _own_reference(facts: RunFacts) -> str | None:
-    if facts.reference_file:
-        return f"its reference times are those of {facts.reference_file}, not mawl's"
     return None
 
 
@@ -321,9 +312,8 @@ DISCLOSURE_RULE = ValidationRule(
 )
 
 
-def _check_statement(subject: ValidationSubject) -> list[Fault] | None:
-    if subject.pack is None:
-        return None
+def _check_statement(subject: ValidationSubject) -> list[Fault]:
+    assert subject.pack is not None
     statement = subject.pack.manifest.statement
     empty = [name for name in REQUIRED_FIELDS if not getattr(statement, name).strip()]
     if not empty:
@@ -340,22 +330,17 @@ STATEMENT_RULE = ValidationRule(
     shows=f"The statement has {', '.join(REQUIRED_FIELDS)}.",
     limits="Whether the statement is true.",
     check=_check_statement,
+    of_packs=True,
 )
 
 
 EVERY: tuple[ValidationRule, ...] = (
-    COMPLETE_RULE,
-    UNALTERED_RULE,
-    SIGNATURE_RULE,
-    CONTENTS_RULE,
-    FIGURES_RULE,
-    PAGES_RULE,
-    AGREEMENT_RULE,
+    *INTEGRITY_RULES,
     WORKLOAD_RULE,
     *VALIDITY_RULES,
     REPEATS_RULE,
     DISCLOSURE_RULE,
     STATEMENT_RULE,
 )
-INTACT = range(1, 8)
+INTACT = frozenset(rule.number for rule in INTEGRITY_RULES)
 """Numbers of the rules that say whether figures are those that were measured, whatever they are worth."""

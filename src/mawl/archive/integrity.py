@@ -108,11 +108,7 @@ COMPLETE_RULE = ValidationRule(
 _COPY_PACK_AGAIN = "copy the pack again from where it was made"
 
 
-def _check_unaltered(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _altered_members(subject)
-
-
-def _altered_members(subject: ValidationSubject) -> Iterator[Fault]:
+def _check_unaltered(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     own = {MANIFEST, *SIGNATURES}
     there = {name: one for name, one in subject.pack.members.items() if name not in own}
@@ -138,11 +134,13 @@ UNALTERED_RULE = ValidationRule(
     limits="Whether the manifest is the original one: after altering a file, anybody can write a new "
     "manifest. Later rules look for that, and a signature (V03) binds the manifest to a key.",
     check=_check_unaltered,
+    of_packs=True,
 )
 
 
 def _check_signature(subject: ValidationSubject) -> list[Fault] | None:
-    if subject.pack is None or (subject.pack.signature is None and subject.signers is None):
+    assert subject.pack is not None
+    if subject.pack.signature is None and subject.signers is None:
         return None
     if subject.pack.signature is None:
         cure = "ask for a signed pack, or leave --signers out"
@@ -163,6 +161,7 @@ SIGNATURE_RULE = ValidationRule(
     limits="Whether the figures are true: a signature only says who vouches for them. Without --signers mawl "
     "does not check whose key it is, and accepts a pack without a signature.",
     check=_check_signature,
+    of_packs=True,
 )
 
 
@@ -170,11 +169,7 @@ _NOT_OURS = "is not what mawl writes there"
 _CONTENTS_CURE = "ask for the pack as its maker has it"
 
 
-def _check_contents(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _changed_contents(subject)
-
-
-def _changed_contents(subject: ValidationSubject) -> Iterator[Fault]:
+def _check_contents(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     same_code = subject.pack.manifest.source_sha256 == source_sha256()
     for name, run in subject.runs.items():
@@ -216,6 +211,7 @@ CONTENTS_RULE = ValidationRule(
     "figures. The digest of a column depends on its values only, not on the layout of the file.",
     limits="Whether the digests are the original ones: after altering a table, anybody can pack again.",
     check=_check_contents,
+    of_packs=True,
 )
 
 
@@ -229,11 +225,7 @@ _RELATIVE_TOLERANCE = 1e-9
 """Two versions may add the same numbers in another order."""
 
 
-def _check_figures(subject: ValidationSubject) -> Iterator[Fault] | None:
-    return None if subject.pack is None else _changed_figures(subject)
-
-
-def _changed_figures(subject: ValidationSubject) -> Iterator[Fault]:
+def _check_figures(subject: ValidationSubject) -> Iterator[Fault]:
     assert subject.pack is not None
     same_code = subject.pack.manifest.source_sha256 == source_sha256()
     for name, run in subject.runs.items():
@@ -299,6 +291,7 @@ FIGURES_RULE = ValidationRule(
     "their relative difference is at most 1e-9.",
     limits="Whether the tables were measured.",
     check=_check_figures,
+    of_packs=True,
 )
 
 
@@ -465,4 +458,15 @@ AGREEMENT_RULE = ValidationRule(
     "answers. Jobs and steps of a run on several nodes are those of the nodes' own runs.",
     limits="Consistent changes of all tables: halved times and halved bytes agree with each other, too.",
     check=_check_agreement,
+)
+
+
+INTEGRITY_RULES = (
+    COMPLETE_RULE,
+    UNALTERED_RULE,
+    SIGNATURE_RULE,
+    CONTENTS_RULE,
+    FIGURES_RULE,
+    PAGES_RULE,
+    AGREEMENT_RULE,
 )

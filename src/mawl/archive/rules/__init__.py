@@ -1,1 +1,0 @@
-"""The rules of ``mawl validate``: numbers V01 to V27."""
