@@ -33,8 +33,8 @@ NOTHING = StepFigures(
 )
 
 
-def read(name: str, rows: int = 1000) -> TableNote:
-    return TableNote(direction="read", name=name, rows=rows)
+def read(name: str, rows: int = 1000, **more: bool) -> TableNote:
+    return TableNote(direction="read", name=name, rows=rows, **more)
 
 
 def wrote(name: str, rows: int = 1000, variables: int = 10) -> TableNote:
@@ -48,7 +48,9 @@ def told(**more: object) -> StepFigures:
 
 def loads(*steps: StepFigures, reads_told: bool = True) -> Loads:
     """Those of the last step."""
-    inference = Inference(Libraries(), reads_told=reads_told)
+    libraries = Libraries()
+    libraries.learn(table for step in steps for table in step.tables)
+    inference = Inference(libraries, reads_told=reads_told)
     return [inference.loads(step, "job") for step in steps][-1]
 
 
@@ -273,3 +275,44 @@ def test_a_size_whose_multiple_is_no_float_has_a_range_around_its_value() -> Non
     file = TableNote(direction="read", external=True, file_bytes=3_581_938_456_487_467)
     part = loads(told(procedure="SORT", tables=(file,), memory_bytes=None)).read["data"].times(6)
     assert part.low <= part.value <= part.high
+
+
+WHOLE = wrote("BIG.ALL", 10_000_000, 10)
+PASSED = read("BIG.ALL", 10, filtered=True)
+
+
+@pytest.mark.parametrize("procedure", ["DATA", "SORT"])
+def test_a_step_with_a_where_reads_the_table_and_spills_nothing(procedure: str) -> None:
+    step = told(procedure=procedure, tables=(PASSED, wrote("WORK.FEW", 10)))
+    found = loads(told(tables=(WHOLE,)), step)
+    assert values(found.read) == {"data": 800 * MB}  # type: ignore[arg-type]
+    assert found.read["data"].low < 1000 and found.read["data"].rule == "where-whole"
+    counted = loads(told(tables=(WHOLE,)), msgspec.structs.replace(step, read_bytes=600 * MB))
+    assert counted.read["data"].value == pytest.approx(600 * MB, rel=1e-4)
+
+
+def test_an_index_can_have_found_the_rows_alone() -> None:
+    found = loads(told(tables=(WHOLE,)), told(tables=(PASSED,), indexes_used=1))
+    assert found.read["data"].value == 800 and found.read["data"].high >= 800 * MB
+
+
+def test_the_size_of_a_table_that_a_later_step_reads_whole_is_known_before() -> None:
+    libraries = Libraries()
+    libraries.learn((PASSED, read("BIG.ALL", 10_000_000)))
+    part = Inference(libraries, reads_told=False).loads(told(tables=(PASSED,)), "job").read["data"]
+    assert (part.value, part.rule) == (1600 * MB, "where-whole")
+
+
+def test_of_a_table_of_unknown_size_a_where_leaves_open_what_time_and_blocks_allow() -> None:
+    part = loads(told(tables=(PASSED,))).read["data"]
+    assert (part.value, part.high, part.rule) == (1600, 10 * 1000 * MB, "where-open")
+    other = (wrote("WORK.B", 1000), PASSED, read("WORK.B", 1000))
+    parts = loads(told(tables=other[:1]), told(tables=other[1:], read_bytes=900 * MB)).read
+    assert values(parts) == {"data": 900 * MB - 80_000, "work": 80_000}  # type: ignore[arg-type]
+
+
+def test_fewer_rows_than_the_table_has_are_what_is_read_at_least() -> None:
+    part = loads(told(tables=(WHOLE,)), told(tables=(read("BIG.ALL", 10),))).read["data"]
+    assert (part.value, part.high >= 800 * MB, part.rule) == (800, True, "part-of-table")
+    replaced = (wrote("BIG.ALL", 20_000_000, 10), WHOLE, read("BIG.ALL", 10_000_000))
+    assert loads(*(told(tables=(table,)) for table in replaced)).read["data"].rule == "variables"

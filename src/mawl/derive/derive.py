@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
+from itertools import chain
 from re import Pattern
 
 import msgspec
@@ -87,6 +88,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     starts_at = request.night.starts_at if request.night else _first_start(worked)
     libraries = Libraries(request.libraries)
     worked.sort(key=lambda job: (job.started_at is None, job.started_at or 0.0))
+    libraries.learn(table for told in chain.from_iterable(steps.values()) for table in told.tables)
     share = device_share(((told, job.job) for job in worked for told in steps[job.job]), libraries)
     names = Names(keep=request.keep_names, key=request.key)
     jobs, evidence, tables = _jobs(worked, steps, starts_at, share, names, libraries, request)
@@ -347,6 +349,7 @@ def logged_bytes(run: Run) -> LoggedRun:
     steps, _ = derivable_steps(run, jobs)
     libraries = Libraries({})
     every = [(told, job.job) for job in jobs for told in steps.get(job.job, [])]
+    libraries.learn(table for told, _ in every for table in told.tables)
     share = device_share(every, libraries)
     inference = Inference(libraries, reads_told=counts_reads(share))
     found = {(job, told.number): _bytes(told, inference.loads(told, job)) for told, job in every}

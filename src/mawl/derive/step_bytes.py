@@ -134,8 +134,9 @@ class Inference:
         if kept is not None:
             named["written"] = kept
         names_util = any("util" in parts for parts in named.values())
-        spill = None if names_util else _spill(told, named["read"])
-        if spill is not None:
+        passed = self._named(told, job, "read", passed=True)
+        spill = None if names_util else _spill(told, passed)
+        if spill is not None and passed == named["read"]:
             named["read"] = _as_large(named["read"], spill.value)
         to_write = _with_util(named["written"], spill)
         blocks_out = self._blocks(told, "written", to_write)
@@ -147,7 +148,7 @@ class Inference:
         read = self._direction(told, job, "read", to_read, blocks_in)
         if spill is not None and not to_read:
             read = _read_back(read, spill, told=bool(blocks_in) and self._reads_told)
-        room = 0.0 if names_util else _room(told, read, spill)
+        room = 0.0 if names_util else _room(told, read if passed == named["read"] else passed, spill)
         self._learn(told, job, written, kept, may_spill=room > 0)
         read, read_range = spread(read, to_read, blocks_in, tells=self._reads_told, room=room)
         written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
@@ -164,13 +165,19 @@ class Inference:
         """Whether block operations count all that moves; memory hides reads only."""
         return direction == "written" or self._reads_told
 
-    def _named(self, told: StepFigures, job: str, direction: Direction) -> Parts:
+    def _named(self, told: StepFigures, job: str, direction: Direction, *, passed: bool = False) -> Parts:
+        """Bytes of the tables that notes name; ``passed``: of the rows that a WHERE let pass alone."""
         parts: Parts = {}
         for note in told.tables:
             if note.direction != direction:
                 continue
-            size = self._sizes.of(note, job)
+            if passed:
+                size = self._sizes.of_rows(note, job)
+            else:
+                size = self._sizes.of(note, job, indexed=told.indexes_used > 0)
             if size is not None:
+                if size.high == math.inf:
+                    size = msgspec.structs.replace(size, high=max(size.value, _most_bytes(told)))
                 role = self._libraries.role_of(note)
                 parts[role] = size if role not in parts else _added(parts[role], size)
         return parts
@@ -186,6 +193,10 @@ class Inference:
                 return parts
         if blocks is None:
             return parts if told.tables or told.remote_tables else _at_most(told, direction)
+        filtered = next((role for role, part in parts.items() if part.rule == "where-open"), None)
+        if filtered is not None and blocks > expected:
+            rest = about(blocks - expected, BLOCKS_BELOW, BLOCKS_ABOVE, "inferred", "where-blocks")
+            return {**parts, filtered: _added(msgspec.structs.replace(parts[filtered], high=0.0), rest)}
         if not expected:
             return _unnamed(told, next(iter(parts), self._usual(told, job, direction)), blocks, tells=tells)
         if not tells and blocks < expected:
@@ -218,7 +229,7 @@ class Inference:
         writes = [note for note in told.tables if note.direction == "written" and not note.external]
         if told.procedure not in SORTS or len(reads) != 1 or len(writes) != 1 or not reads[0].rows:
             return None
-        size = self._sizes.of(reads[0], job)
+        size = self._sizes.of_rows(reads[0], job)
         if size is None or size.rule != "written-width" or writes[0].rows is None:
             return None
         part = size.times(writes[0].rows / reads[0].rows)

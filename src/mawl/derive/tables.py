@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from math import inf
 from statistics import median
 from typing import Literal
 
@@ -61,6 +62,13 @@ RULES: dict[str, str] = {
     "written-width": "rows times bytes a row, by the block operations of the step that wrote the table",
     "written-at-most": "rows times bytes a row, by the block operations of the step that wrote the table; "
     "some of them can be of utility files",
+    "where-whole": "rows after WHERE: the step read the table, whose rows another step tells, and the log "
+    "counts the rows that passed; an index can have found these alone",
+    "where-open": "rows after WHERE: the log counts the rows that passed, and no step tells how many the "
+    "table has; the range goes up to what the real time allows at 1 GB/s",
+    "where-blocks": "rows after WHERE: block operations times 512 bytes, less those of the other tables",
+    "part-of-table": "fewer rows than another step tells of the table (OBS=, STOP, an index): the range goes "
+    "up to the whole table",
     "sorted-width": "rows times bytes a row of the table that was sorted",
     "variables": "rows times variables times 8 bytes, the length of a number in SAS; character variables are "
     "longer or shorter",
@@ -112,7 +120,7 @@ USUAL_ROLES: dict[Role, re.Pattern[str]] = {
 
 
 class Libraries:
-    """Which role a libref is in."""
+    """Which role a libref is in, and how many rows its tables have."""
 
     def __init__(self, given: Mapping[Role, Sequence[re.Pattern[str]]] | None = None) -> None:
         """``given`` are patterns of whole librefs in upper case by role, which go before the usual ones."""
@@ -120,6 +128,16 @@ class Libraries:
             *((role, one) for role, many in (given or {}).items() for one in many),
             *USUAL_ROLES.items(),
         ]
+        self.rows: dict[Key, int] = {}
+        """The most rows of each permanent table, as far as ``learn`` was given notes."""
+
+    def learn(self, notes: Iterable[TableNote]) -> None:
+        """Take the rows of permanent tables from notes of any step: written, or read whole."""
+        for note in notes:
+            key = self.key_of(note, "")
+            known = key is not None and self.role_of(note) == "data" and not note.filtered
+            if key is not None and known and note.rows is not None:
+                self.rows[key] = max(self.rows.get(key, 0), note.rows)
 
     def role_of(self, note: TableNote) -> Role:
         """The role of a table; external files, and tables whose name cannot be read, are permanent."""
@@ -144,6 +162,8 @@ class ObservedSizes:
 
     def __init__(self, libraries: Libraries) -> None:
         self.libraries = libraries
+        self._rows = dict(libraries.rows)
+        self._written: dict[Key, int | None] = {}
         self._variables: dict[Key, int] = {}
         self._widths: dict[Key, list[float]] = {}
         self._at_most: set[Key] = set()
@@ -162,13 +182,37 @@ class ObservedSizes:
         if key[0]:  # a table of WORK is replaced
             widths.clear()
             self._at_most.discard(key)
+            self._rows[key] = note.rows or 0
+        self._written[key] = note.rows
         if table_bytes is not None and note.rows:
             widths.append(table_bytes / note.rows)
             if at_most:
                 self._at_most.add(key)
 
-    def of(self, note: TableNote, job: str) -> Ranged | None:
-        """Bytes of one pass over the rows that a note tells; None where it tells no rows."""
+    def of(self, note: TableNote, job: str, *, indexed: bool = False) -> Ranged | None:
+        """Bytes that a step moves of a table; None where the note tells no rows.
+
+        A step reads more rows than pass its WHERE, unless it is ``indexed``; the highest value is infinite if
+        nothing tells how many rows the table has.
+        """
+        passed = self.of_rows(note, job)
+        if passed is None or note.direction != "read" or note.external or note.rows is None:
+            return passed
+        key = self.libraries.key_of(note, job)
+        rows = None if key is None else self._rows.get(key)
+        if rows is None or rows < note.rows:
+            return msgspec.structs.replace(passed, high=inf, rule="where-open") if note.filtered else passed
+        if key is not None and note.rows in (rows, self._written.get(key)) and not note.filtered:
+            return passed
+        whole = self.of_rows(msgspec.structs.replace(note, rows=rows), job)
+        assert whole is not None, "the note tells rows"
+        if note.filtered:
+            value = passed.value if indexed else whole.value
+            return Ranged(value, passed.low, whole.high, "inferred", "where-whole")
+        return msgspec.structs.replace(passed, high=whole.high, rule="part-of-table")
+
+    def of_rows(self, note: TableNote, job: str) -> Ranged | None:
+        """Bytes of the rows that a note tells; None where it tells no rows."""
         if note.external:
             return _external(note)
         if note.file_bytes is not None:

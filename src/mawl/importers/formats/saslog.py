@@ -172,9 +172,7 @@ class LogReader:
         at = counted = 0
         self._read = length
         while at < length:
-            if self._details == "where" and not content.startswith(b"  ", at):
-                self._details = None
-            if not (self._block or self._joined or self._suspect or self._details):
+            if not self._is_within(content, at):
                 if self._scanner is not None and self._above.tells_nothing:
                     self._line += content.count(b"\n", counted, at)
                     at, reason = self._scan(self._scanner, content, length, at)
@@ -211,6 +209,12 @@ class LogReader:
             yield from self._read_line(text_of(content[at : min(end, at + LONGEST_LINE_BYTES)]))
             at = end + 1
         self._line += content.count(b"\n", counted, self._read)
+
+    def _is_within(self, content: bytes, at: int) -> bool:
+        """Whether the line at a place belongs to what is being read; a WHERE stands right below its note."""
+        if self._details == "where" and not content.startswith(b"  ", at):
+            self._details = None
+        return bool(self._block or self._joined or self._suspect or self._details)
 
     def _next_line(self, content: bytes, at: int, places: list[int]) -> int:
         """The beginning of the next line that matters, from ``at`` on; the length of the content if none."""
