@@ -29,7 +29,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from mawl.commands.main import build_parser
+from mawl.commands.verbs import build_parser
 
 ROOT = Path(__file__).resolve().parent.parent
 NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip", "source")

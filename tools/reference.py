@@ -19,6 +19,7 @@ import msgspec
 from mawl.archive.publication import EVERY as EVERY_RULE
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
+from mawl.commands.verbs import EXIT_STATUS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, mixed
 from mawl.plan.needs import tables_of
@@ -61,7 +62,7 @@ def commands_page() -> list[str]:
     ]
     for verb in mawl.verbs:
         lines += [f"## mawl {verb.words[-1]}", "", plain(verb.description), ""]
-        if verb.exit_status and verb.exit_status != mawl.exit_status:
+        if verb.exit_status not in ("", EXIT_STATUS):
             lines += [f"{_sentence(verb.exit_status)}.", ""]
         lines += [] if verb.verbs else _arguments(verb)
         for below in verb.verbs:

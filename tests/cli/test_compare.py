@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from collections.abc import Sequence
@@ -13,12 +12,12 @@ import msgspec
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.commands import compare
 from mawl.commands.arguments import settings
 from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignMachine, Slot
 from mawl.records.store.campaign import write_campaign
 from mawl.records.store.folder import RunWriter
 from mawl.records.store.reading import locate
+from tests.fakes.command_line import call
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
 
@@ -42,15 +41,8 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def call(*words: str) -> int:
-    """The verb with a command line."""
-    parser = argparse.ArgumentParser()
-    compare.add_arguments(parser)
-    return compare.run(parser.parse_args(words))
-
-
 def said(capsys: pytest.CaptureFixture[str], *words: str) -> str:
-    assert call(*words) == 0
+    assert call("compare", *words) == 0
     return capsys.readouterr().out
 
 
@@ -111,7 +103,7 @@ def test_into_a_file(runs: Path, tmp_path: Path, form: str, capsys: pytest.Captu
 def test_a_bad_side_leaves_no_file(runs: Path, tmp_path: Path) -> None:
     target = tmp_path / "comparison"
     with pytest.raises(UsageError, match="no such run"):
-        call("none", str(runs / "after"), "--output", str(target))
+        call("compare", "none", str(runs / "after"), "--output", str(target))
     assert not target.exists()
 
 
@@ -131,13 +123,13 @@ def test_wrong_use_is_a_sentence(
 ) -> None:
     monkeypatch.chdir(runs)
     with pytest.raises(UsageError, match=sentence):
-        call(*words)
+        call("compare", *words)
 
 
 def test_a_run_against_itself_wants_to_be_asked_for(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = str(runs / "before" / "b0")
     with pytest.raises(UsageError, match=r"on both sides: it is compared with itself; .*--anyway"):
-        call(run, run)
+        call("compare", run, run)
     assert "real time per job 0.0 %" in said(capsys, run, run, "--anyway")
 
 
@@ -189,10 +181,10 @@ def test_a_campaign_of_several_arms_is_no_side(own_runs: Path) -> None:
     slot = Slot(position=1, arm="a", state="finished", folder="b0")
     as_campaign(own_runs / "before", "ab", ["a", "b"], [slot])
     with pytest.raises(UsageError, match="before: holds runs of 2 arms, which are not one side"):
-        call(str(own_runs / "before"), str(own_runs / "after"))
+        call("compare", str(own_runs / "before"), str(own_runs / "after"))
 
 
 def test_a_campaign_without_a_finished_run_is_no_side(own_runs: Path) -> None:
     as_campaign(own_runs / "before", "repeat", ["a"], [Slot(position=1, arm="a")])
     with pytest.raises(UsageError, match=r"has no finished run yet; mawl report \S*/before says"):
-        call(str(own_runs / "before"), str(own_runs / "after"))
+        call("compare", str(own_runs / "before"), str(own_runs / "after"))

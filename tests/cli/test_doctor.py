@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import subprocess
@@ -21,6 +20,7 @@ from mawl.measure.machine import Machine, read_machine
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
+from tests.fakes.command_line import call
 
 
 @pytest.fixture(autouse=True)
@@ -31,12 +31,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         monkeypatch.delenv(name)
     monkeypatch.setattr(doctor, "LOOK_SECONDS", 0.0)
     return tmp_path
-
-
-def run(*argv: str) -> int:
-    parser = argparse.ArgumentParser()
-    doctor.add_arguments(parser)
-    return doctor.run(parser.parse_args(argv))
 
 
 def with_machine(monkeypatch: pytest.MonkeyPatch, **fields: object) -> None:
@@ -54,7 +48,7 @@ def with_free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
 def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
     place: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     text = capsys.readouterr().out
     for name in (
         "python",
@@ -74,7 +68,7 @@ def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
 
 
 def test_json_has_base_units_and_one_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("nano", "--json") == 0
+    assert call("doctor", "nano", "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert told["status"] in ("ok", "notice")
     assert told["machine"]["memory_bytes"] == read_machine().memory_bytes
@@ -85,7 +79,7 @@ def test_json_has_base_units_and_one_sentence_each(capsys: pytest.CaptureFixture
 
 
 def test_a_workload_that_fits_shows_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     text = capsys.readouterr().out
     assert "needed" in text and "declare" in text
 
@@ -94,7 +88,7 @@ def test_too_little_space_is_a_problem_with_a_cure(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_free_bytes(monkeypatch, 2**20)
-    assert run("nano") == 1
+    assert call("doctor", "nano") == 1
     text = capsys.readouterr().out
     assert "problem  space" in text and "--scale" in text
     assert text.strip().endswith("a run cannot work here until the problems are solved")
@@ -109,7 +103,7 @@ def test_inputs_that_lie_there_already_make_it_a_notice(
     needed = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
     (inputs / "table").write_bytes(b"x" * sum(table.bytes for table in needed.tables))
     with_free_bytes(monkeypatch, sum(needed.space_bytes.values()) - 8192)
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     assert "may lie there already; mawl generate says for certain" in capsys.readouterr().out
 
 
@@ -117,7 +111,7 @@ def test_without_a_workload_the_default_one_is_asked_for(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_free_bytes(monkeypatch, 2**20)
-    assert run() == run("mixed20") == run("--sessions", "5") == 1
+    assert call("doctor") == call("doctor", "mixed20") == call("doctor", "--sessions", "5") == 1
     assert "problem  space" in capsys.readouterr().out
 
 
@@ -125,13 +119,13 @@ def test_too_little_memory_is_a_problem(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with_machine(monkeypatch, memory_bytes=2**20, memory_available_bytes=2**20)
-    assert run("nano") == 1
+    assert call("doctor", "nano") == 1
     assert "problem  memory" in capsys.readouterr().out
 
 
 def test_a_role_that_cannot_be_written_is_a_problem(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (place / "file").write_text("")
-    assert run("--work", "file") == 1
+    assert call("doctor", "--work", "file") == 1
     assert "file cannot be made or written; name a writable directory" in capsys.readouterr().out
 
 
@@ -146,15 +140,15 @@ def test_memory_as_a_device_is_a_notice(
         "file_systems",
         lambda roles, needed, **order: space.file_systems(roles, needed, mounts, **order),
     )
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     assert "which is memory and no device; name directories on a disk" in capsys.readouterr().out
 
 
 def test_what_is_asked_wrongly_is_an_error_of_use() -> None:
     with pytest.raises(UsageError, match="no workload is called 'nothing'"):
-        run("nothing")
+        call("doctor", "nothing")
     with pytest.raises(UsageError, match="expected a scale"):
-        run("starter", "--scale", "huge")
+        call("doctor", "starter", "--scale", "huge")
 
 
 WITHOUT_LIBRARIES = """
@@ -186,10 +180,10 @@ def test_spill_beyond_the_ephemeral_storage_of_a_pod_is_foreseen(
     # Without mounts of its own the pod writes into the container's layer, at /.
     monkeypatch.setattr("mawl.measure.space.read_mounts", lambda proc: [container_layer()])
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1073741824")
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     assert "1.07 GB free (ephemeral storage of the pod)" in capsys.readouterr().out
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1000000")
-    assert run("nano") == 1
+    assert call("doctor", "nano") == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "ephemeral" in line]
     assert line.startswith("problem") and "raise limits.ephemeral-storage" in line
 
@@ -197,7 +191,7 @@ def test_spill_beyond_the_ephemeral_storage_of_a_pod_is_foreseen(
 def test_a_limit_of_ephemeral_storage_that_is_no_size_is_wrong_use(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "plenty")
     with pytest.raises(UsageError, match="MAWL_EPHEMERAL_STORAGE"):
-        run("nano")
+        call("doctor", "nano")
 
 
 def container_layer() -> Mount:
@@ -210,8 +204,8 @@ def test_files_in_memory_count_against_the_memory_of_the_container(
     spec, where = load_workload("nano")
     need = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
     with_machine(monkeypatch, memory_limit_bytes=need.memory_bytes + 2**20, memory_available_bytes=2**34)
-    assert run("nano") == 0
+    assert call("doctor", "nano") == 0
     monkeypatch.setattr(doctor, "in_memory_bytes", lambda *_, **__: 2**21)
-    assert run("nano") == 1
+    assert call("doctor", "nano") == 1
     (line,) = [line for line in capsys.readouterr().out.splitlines() if "files in memory" in line]
     assert line.startswith("problem") and "and files in memory 2.00 MiB; put all roles on disks" in line

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.commands import published
 from mawl.records.papers import published as shipped
 from mawl.reports.layout import LINE_WIDTH
-
-
-def call(*words: str) -> int:
-    """The verb with a command line."""
-    parser = argparse.ArgumentParser()
-    published.add_arguments(parser)
-    return published.run(parser.parse_args(words))
+from tests.fakes.command_line import call
 
 
 def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call() == 0
+    assert call("published") == 0
     out = capsys.readouterr().out
     assert {line.split()[0] for line in out.splitlines() if line} >= set(shipped())
     assert "REDP-5288-00" in out and "SAS Institute Inc" in out
@@ -34,7 +26,7 @@ def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture
 
 @pytest.mark.parametrize("name", shipped())
 def test_a_page_has_source_figures_and_caveats(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(name) == 0
+    assert call("published", name) == 0
     out = capsys.readouterr().out
     assert out.startswith(f"{name}: ") and "\nfrom " in out
     assert "\nAs published\n" in out and "\nPer core and in shape" in out and "\nCaveats\n  - " in out
@@ -42,21 +34,21 @@ def test_a_page_has_source_figures_and_caveats(name: str, capsys: pytest.Capture
 
 
 def test_what_a_paper_does_not_give_is_blank(capsys: pytest.CaptureFixture[str]) -> None:
-    call("s822-xiv-30")
+    call("published", "s822-xiv-30")
     lines = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
     assert {"real time -", "per core: sustained 250 MB/s", "CPU/real of the sums -"} <= lines
-    call("e980-fs9150-4")
+    call("published", "e980-fs9150-4")
     out = capsys.readouterr().out
     assert "4 x -" in out and "above 1; the figure is in a graph only" in out
 
 
 def test_json_of_one_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("s822-xiv-20", "--json") == 0
+    assert call("published", "s822-xiv-20", "--json") == 0
     one = json.loads(capsys.readouterr().out)
     assert one["io"]["device"]["peak"]["total_bytes_per_second"] == 4.5e9
     assert one["io"]["device"]["peak"]["read_bytes_per_second"] is None
     assert one["time"]["real_time_seconds"] == 70500
-    assert call("--format", "json") == 0
+    assert call("published", "--format", "json") == 0
     every = json.loads(capsys.readouterr().out)
     assert [result["id"] for result in every["results"]] == list(shipped())
     assert {paper["source"]["key"] for paper in every["papers"]} >= {one["source"]["key"]}
@@ -64,26 +56,26 @@ def test_json_of_one_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_an_unknown_id_is_a_sentence() -> None:
     with pytest.raises(UsageError, match="is no published result"):
-        call("xiv")
+        call("published", "xiv")
 
 
 def test_a_margin_that_several_programs_kept_is_no_bound(capsys: pytest.CaptureFixture[str]) -> None:
     """The paper: "some ... slower ..., a fair amount within a 5% run-time margin, and only 9 ... better"."""
-    call("dl980-flash-untuned-30")
+    call("published", "dl980-flash-untuned-30")
     out = " ".join(capsys.readouterr().out.split())
     assert "9 programs 4% to 17% faster, several others within 5%" in out
     assert "does not say how many, nor by how much" in out and "up to 5" not in out
 
 
 def test_tables_of_a_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("dl980-ioscale-2014", "--tables") == 0
+    assert call("published", "dl980-ioscale-2014", "--tables") == 0
     out = capsys.readouterr().out
     assert "Table 2: real time, memory" in out and "51 h 06 min" in out
     assert max(map(len, out.splitlines())) <= LINE_WIDTH
-    assert call("dl980-flash-30", "--tables", "--json") == 0
+    assert call("published", "dl980-flash-30", "--tables", "--json") == 0
     tables = json.loads(capsys.readouterr().out)["tables"]
     assert [table["exhibit"] for table in tables] == ["Table 1", "Table 2", "Table 3"]
-    assert call("dl980-flash-30", "--tables", "--format", "markdown") == 0
+    assert call("published", "dl980-flash-30", "--tables", "--format", "markdown") == 0
     assert "| memory, all jobs | 52.2 GiB | 51.2 GiB |" in capsys.readouterr().out
 
 
@@ -99,5 +91,5 @@ def test_tables_of_a_paper(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_tables_that_cannot_be(words: tuple[str, ...], reason: str) -> None:
     with pytest.raises(UsageError) as error:
-        call(*words)
+        call("published", *words)
     assert reason in str(error.value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shutil
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.commands import compare
 from mawl.derive.derive import derive
 from mawl.records.store.folder import RunWriter
 from tests.derive.replay.test_compare import HASHED
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of
+from tests.fakes.command_line import call
 from tests.fakes.replayed import replayed_run
 from tests.fakes.stored_run import PLAN, facts
 
@@ -32,54 +31,48 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
     return logs_and_run(tmp_path_factory.mktemp("replay"))
 
 
-def call(*words: str) -> int:
-    parser = argparse.ArgumentParser()
-    compare.add_arguments(parser)
-    return compare.run(parser.parse_args(words))
-
-
 def test_every_form_begins_with_the_sentence(
     pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(*pair) == 0
+    assert call("compare", *pair) == 0
     sentence = "9 steps of 3 jobs took 27 min 00 s in again, +50 % against the 18 min 00 s of the logs"
     text = " ".join(capsys.readouterr().out.split())
     assert text.startswith(f"measured {sentence}; the night was held with ")
     assert "no finding the difference also contains that between SAS and mawl's kernels" in text
-    assert call(*pair, "--format", "json") == 0
+    assert call("compare", *pair, "--format", "json") == 0
     assert json.loads(capsys.readouterr().out)["sentence"].startswith(sentence)
-    assert call(*pair, "--format", "markdown") == 0
+    assert call("compare", *pair, "--format", "markdown") == 0
     assert capsys.readouterr().out.startswith(f"# {sentence}")
     page = tmp_path / "page.html"
-    assert call(*pair, "--format", "html", "--output", str(page)) == 0
+    assert call("compare", *pair, "--format", "html", "--output", str(page)) == 0
     assert f"<h1>{sentence}" in page.read_text()
-    assert call(*pair, "--all") == 0
+    assert call("compare", *pair, "--all") == 0
     assert "more step" not in capsys.readouterr().out
 
 
 def test_a_run_is_never_called_slower_than_logs(
     pair: tuple[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(*pair, "--fail-on", "slower") == 4
+    assert call("compare", *pair, "--fail-on", "slower") == 4
     assert capsys.readouterr().out.startswith("measured ")
 
 
 def test_the_wrong_order_and_several_runs_are_one_sentence(pair: tuple[str, str], tmp_path: Path) -> None:
     logs_run, run = pair
     with pytest.raises(UsageError, match="the logs come first"):
-        call(run, logs_run)
+        call("compare", run, logs_run)
     shutil.copytree(run, tmp_path / "more" / "one")
     shutil.copytree(run, tmp_path / "more" / "two")
     with pytest.raises(UsageError, match="2 runs of derived jobs are on one side"):
-        call(logs_run, str(tmp_path / "more"))
+        call("compare", logs_run, str(tmp_path / "more"))
     with pytest.raises(UsageError, match="--settings does not go with logs"):
-        call(logs_run, run, "--settings", "a", "b")
+        call("compare", logs_run, run, "--settings", "a", "b")
 
 
 def test_a_run_of_another_workload_has_no_part_in_it(pair: tuple[str, str], tmp_path: Path) -> None:
     logs_run, run = pair
     RunWriter(tmp_path / "other", facts(), plan=PLAN).finish(facts())
     with pytest.raises(UsageError, match="was not derived from the logs of"):
-        call(str(tmp_path / "other"), run)
+        call("compare", str(tmp_path / "other"), run)
     with pytest.raises(UsageError, match="these are not comparable"):
-        call(logs_run, str(tmp_path / "other"))
+        call("compare", logs_run, str(tmp_path / "other"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import re
 from pathlib import Path
@@ -10,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.commands import report
 from mawl.commands.report import FORMATS
 from mawl.reports import csv
 from mawl.reports.screen import MOST_LINES
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.command_line import call
 from tests.fakes.full_disk import small_files
 from tests.fakes.stored_run import facts, write_run
 
@@ -27,44 +26,37 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def call(*words: str) -> int:
-    """The verb with a command line."""
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
-    return report.run(parser.parse_args(words))
-
-
 def test_the_newest_run_as_text_by_default(
     runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(runs.parent)
-    assert call() == 0
+    assert call("report") == 0
     out = capsys.readouterr().out
     assert out.startswith("answer    NO: 1 of 6 jobs")
     assert "\nrun       20260101-080000-tiny" in out
     assert len(out.splitlines()) <= MOST_LINES
-    assert call("--all") == 0
+    assert call("report", "--all") == 0
     assert capsys.readouterr().out.startswith("run       20260101-080000-tiny")
 
 
 def test_json_and_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("one", "--runs", str(runs), "--format", "json") == 0
+    assert call("report", "one", "--runs", str(runs), "--format", "json") == 0
     assert json.loads(capsys.readouterr().out)["jobs"]["total"] == 6
-    assert call(str(runs / "one"), "--format", "saslog", "--job", "s2-1") == 0
+    assert call("report", str(runs / "one"), "--format", "saslog", "--job", "s2-1") == 0
     out = capsys.readouterr().out
     assert out.count("NOTE: The SAS System used:") == 1
     assert "job s2-1" in out
 
 
 def test_all_jobs_stand_in_the_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("one", "--runs", str(runs), "--format", "saslog") == 0
+    assert call("report", "one", "--runs", str(runs), "--format", "saslog") == 0
     assert capsys.readouterr().out.count("NOTE: The SAS System used:") == 6
 
 
 def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     target = tmp_path / "report.txt"
     target.write_text("a stale and much longer report\n" * 1000)
-    assert call("one", "--runs", str(runs), "--output", str(target)) == 0
+    assert call("report", "one", "--runs", str(runs), "--output", str(target)) == 0
     assert target.read_text().startswith("answer    NO")
     assert "stale" not in target.read_text()
     assert capsys.readouterr().out == ""
@@ -74,43 +66,43 @@ def test_a_bad_run_leaves_an_older_report_alone(runs: Path, tmp_path: Path) -> N
     target = tmp_path / "report.txt"
     target.write_text("an older report\n")
     with pytest.raises(UnreadableRunError):
-        call(str(runs), "--output", str(target))
+        call("report", str(runs), "--output", str(target))
     assert target.read_text() == "an older report\n"
 
 
 def test_a_bad_place_for_the_report_fails_before_the_run_is_read(runs: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"report\.txt: cannot be written"):
-        call("no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
+        call("report", "no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
 
 
 def test_colours_where_they_are_asked_for_and_nowhere_else(
     runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(str(runs / "one")) == 0
+    assert call("report", str(runs / "one")) == 0
     plain = capsys.readouterr().out
     assert "\x1b" not in plain
-    assert call(str(runs / "one"), "--color", "always") == 0
+    assert call("report", str(runs / "one"), "--color", "always") == 0
     coloured = capsys.readouterr().out
     assert "\x1b[31mNO\x1b[0m" in coloured
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
-    assert call(str(runs / "one"), "--output", str(tmp_path / "report.txt")) == 0
+    assert call("report", str(runs / "one"), "--output", str(tmp_path / "report.txt")) == 0
     assert (tmp_path / "report.txt").read_text() == plain
 
 
 def test_openmetrics(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(str(runs / "one"), "--format", "openmetrics") == 0
+    assert call("report", str(runs / "one"), "--format", "openmetrics") == 0
     out = capsys.readouterr().out
     assert out.endswith("\n# EOF\n") and 'mawl_jobs_finished{run_id="20260101-080000-tiny"' in out
 
 
 def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call(str(runs / "one"), "--format", "csv") == 0
+    assert call("report", str(runs / "one"), "--format", "csv") == 0
     assert capsys.readouterr().out.startswith("run_id,figure,unit,value,missing\n")
-    assert call(str(runs / "one"), "--format", "csv", "--table", "jobs") == 0
+    assert call("report", str(runs / "one"), "--format", "csv", "--table", "jobs") == 0
     jobs = capsys.readouterr().out
     assert len(jobs.splitlines()) == 7
     place = tmp_path / "new" / "tables"
-    assert call(str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
+    assert call("report", str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
     assert {path.name for path in place.iterdir()} == {f"{name}.csv" for name in csv.TABLES}
     assert (place / "jobs.csv").read_text() == jobs
 
@@ -128,7 +120,7 @@ def test_a_disk_that_is_full_costs_no_earlier_report_and_is_named(
         file = place
     file.write_text("an older report\n")
     with small_files(64), pytest.raises(UnsuitableMachineError, match=f"{file}: cannot be written, and"):
-        call(*map(str, wanted))
+        call("report", *map(str, wanted))
     assert file.read_text() == "an older report\n"
 
 
@@ -136,22 +128,22 @@ def test_a_disk_that_is_full_costs_no_earlier_report_and_is_named(
 def test_every_format_comes_out_and_ends_in_one_line_feed(
     name: str, runs: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert call(str(runs / "one"), "--format", name) == 0
+    assert call("report", str(runs / "one"), "--format", name) == 0
     out = capsys.readouterr().out
     assert len(out) > 100 and out.endswith("\n") and not out.endswith("\n\n")
 
 
 def test_wrong_use_is_a_sentence(runs: Path) -> None:
     with pytest.raises(UsageError, match="--job goes with --format saslog"):
-        call("one", "--runs", str(runs), "--job", "s1-1")
+        call("report", "one", "--runs", str(runs), "--job", "s1-1")
     with pytest.raises(UsageError, match="--table goes with --format csv"):
-        call("one", "--runs", str(runs), "--table", "jobs")
+        call("report", "one", "--runs", str(runs), "--table", "jobs")
     with pytest.raises(UsageError, match="name their directory with --output"):
-        call("one", "--runs", str(runs), "--format", "csv", "--table", "all")
+        call("report", "one", "--runs", str(runs), "--format", "csv", "--table", "all")
     with pytest.raises(UsageError, match="--all goes with --format text"):
-        call("one", "--runs", str(runs), "--all", "--format", "json")
+        call("report", "one", "--runs", str(runs), "--all", "--format", "json")
     with pytest.raises(UsageError, match=r"s9-9 is no job of run .*choose from: s1-1"):
-        call("one", "--runs", str(runs), "--format", "saslog", "--job", "s9-9")
+        call("report", "one", "--runs", str(runs), "--format", "saslog", "--job", "s9-9")
 
 
 def test_a_run_with_a_folder_of_its_own_is_found_and_named_so_that_a_copy_of_the_line_works(

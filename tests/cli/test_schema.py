@@ -14,8 +14,9 @@ import jsonschema  # type: ignore[import-untyped]
 import msgspec
 import pytest
 
-from mawl.commands.main import build_parser, main
+from mawl.commands.main import main
 from mawl.commands.schema import FORMATS, text
+from mawl.commands.verbs import build_parser
 from mawl.records.papers import papers
 from mawl.records.store.campaign import plain_qualification, write_qualification
 from mawl.reports.campaign.content import render_json

@@ -141,7 +141,7 @@ def test_without_the_extra_it_names_it() -> None:
 
 def test_other_verbs_do_not_import_the_web_framework() -> None:
     code = (
-        "import sys; from mawl.commands.main import build_parser; build_parser();"
+        "import sys; from mawl.commands.verbs import build_parser; build_parser();"
         "print(sorted({'starlette', 'uvicorn', 'bokeh', 'jinja2'} & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

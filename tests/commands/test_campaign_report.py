@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import shlex
 from pathlib import Path
@@ -12,7 +11,6 @@ import pytest
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.campaigns.series import begin, conduct, held
-from mawl.commands import report
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import campaign_found, render_campaign
 from mawl.records.model.node import Inventory
@@ -20,6 +18,7 @@ from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign, write_campaign
 from mawl.records.store.facts import read_facts, write_facts
 from tests.fakes.campaign_runs import FakeRuns, campaign
+from tests.fakes.command_line import call
 
 
 def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
@@ -71,7 +70,7 @@ def test_commands_name_runs_so_that_they_are_found_from_here(
         monkeypatch.chdir(folder)
     for outcome in ("completed", "interrupted"):
         write_campaign(folder, msgspec.structs.replace(read_campaign(folder), outcome=outcome))
-        assert report.run(parsed(place, "--format", "json", "--output", str(tmp_path / "out"))) == 0
+        assert call("report", place, "--format", "json", "--output", str(tmp_path / "out")) == 0
         said = json.loads((tmp_path / "out").read_text())
         for arm in said["arms"]:
             for name, run_id in zip(arm["names"], arm["run_ids"], strict=True):
@@ -80,13 +79,6 @@ def test_commands_name_runs_so_that_they_are_found_from_here(
             assert said["comparison"][side]["names"][0].startswith(named)
     assert said["finding"]["next_step"] == f"go on with it: mawl run --continue {shlex.quote(said['called'])}"
     assert locate_campaign(said["called"], settings().runs(None)) == folder.resolve()
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    """The arguments of the verb."""
-    parser = argparse.ArgumentParser()
-    report.add_arguments(parser)
-    return parser.parse_args(words)
 
 
 def test_arms_without_recorded_settings_have_no_table(tmp_path: Path) -> None:

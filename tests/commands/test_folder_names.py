@@ -8,11 +8,14 @@ import itertools
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from mawl.commands import schema
 from mawl.commands.main import main
+from mawl.commands.verbs import Arguments, Verb
 from mawl.records.store.facts import read_facts
 from mawl.records.store.folder import RunWriter
 from tests.fakes.compared_runs import COMPLETED, jobs
@@ -129,23 +132,30 @@ def test_logs_with_names_that_are_no_text_are_imported(
         check(said(capsys, "report", "--format", form, str(tmp_path / "run")), form)
 
 
-def test_a_letter_that_a_terminal_does_not_have_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("encoded", "status", "sentence"),
+    [
+        (
+            lambda: "na\u00efve".encode("ascii"),
+            1,
+            "cannot write output: its encoding, ascii, does not have '\\xef'; set PYTHONUTF8=1 or a locale "
+            "with UTF-8, or write to a file with --output",
+        ),
+        (
+            lambda: os.fsdecode(b"a/no\n \xff text").encode(),
+            2,
+            "a/no\\n \\udcff text: is not UTF-8, and mawl keeps names as text; give this file or directory "
+            "another name",
+        ),
+    ],
+)
+def test_text_that_cannot_be_written_is_one_sentence(
+    encoded: Callable[[], bytes],
+    status: int,
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("mawl.commands.schema.run", lambda _: "na\u00efve".encode("ascii"))
-    assert main(["schema"]) == 1
-    assert capsys.readouterr().err == (
-        "mawl schema: cannot write output: its encoding, ascii, does not have '\\xef'; set PYTHONUTF8=1 or a "
-        "locale with UTF-8, or write to a file with --output\n"
-    )
-
-
-def test_a_name_that_cannot_be_kept_is_one_sentence(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("mawl.commands.schema.run", lambda _: os.fsdecode(b"a/no\n \xff text").encode())
-    assert main(["schema"]) == 2
-    assert capsys.readouterr().err == (
-        "mawl schema: a/no\\n \\udcff text: is not UTF-8, and mawl keeps names as text; give this file or "
-        "directory another name\n"
-    )
+    monkeypatch.setitem(schema.VERBS, "schema", Verb(Arguments, lambda _: len(encoded())))
+    assert main(["schema"]) == status
+    assert capsys.readouterr().err == f"mawl schema: {sentence}\n"

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from mawl.commands.main import VERBS, build_parser, main
+from mawl import __version__
+from mawl.base import errors
+from mawl.commands import doctor, plan
+from mawl.commands.main import main
+from mawl.commands.verbs import VERBS, Arguments, Verb, build_parser
 
 
 def test_a_mistyped_verb_is_told_the_one_that_is_like_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -20,11 +24,8 @@ def test_a_mistyped_verb_is_told_the_one_that_is_like_it(capsys: pytest.CaptureF
         "mawl: no verb is called 'reprot'; did you mean 'report'? choose one of demo, qualify"
     )
     assert said.count("\n") == 1
-
-
-def test_a_verb_like_none_lists_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["zzz"]) == 2
-    assert "no verb is called 'zzz'; choose one of demo, qualify" in capsys.readouterr().err
+    assert main(["zzz", "run"]) == 2
+    assert capsys.readouterr().err == f"mawl: no verb is called 'zzz'; choose one of {', '.join(VERBS)}\n"
 
 
 def test_a_process_that_is_done_ends_without_the_destructors_of_libraries() -> None:
@@ -37,15 +38,41 @@ def test_a_process_that_is_done_ends_without_the_destructors_of_libraries() -> N
 MOST_LINES = 60
 """Of a screen."""
 
+OWN_STATUS = {
+    "measure": "the command's",
+    "qualify": "0 carried",
+    "size": "0 a pick, 3 no candidate carries by the forecast, 4",
+    "validate": "0 accepted",
+}
+
 
 @pytest.mark.parametrize("verb", VERBS)
-def test_the_help_of_a_verb_is_no_longer_than_a_screen(
+def test_the_help_of_a_verb_is_a_screen_that_ends_with_its_exit_status(
     verb: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    with pytest.raises(SystemExit):
+    with pytest.raises(SystemExit) as ended:
         main([verb, "--help"])
-    assert 5 < capsys.readouterr().out.count("\n") <= MOST_LINES
+    assert ended.value.code == 0
+    shown = capsys.readouterr().out
+    assert 5 < shown.count("\n") <= MOST_LINES
+    assert f"exit status: {OWN_STATUS.get(verb, '0 all well')}" in " ".join(shown.split())
+
+
+def test_the_help_of_mawl_is_one_screen_with_every_verb_and_exit_status(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "100")
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) <= 50 and max(map(len, lines)) <= 100
+    heads = [line for line in lines if re.fullmatch("[a-z ]+:", line)]
+    assert heads == ["answer:", "run:", "read:", "choose:", "your own files:", "system:"]
+    assert [line.split()[0] for line in lines if line.startswith("  ")] == list(VERBS)
+    last = " ".join(lines[-3:])
+    statuses = re.findall(r"\b\d+(?= \w)", last.partition("exit status: ")[2])
+    assert statuses == ["0", "1", "2", "3", "4", "130"]
 
 
 def test_options_that_help_leaves_out_are_in_help_all_and_are_read(
@@ -61,17 +88,6 @@ def test_options_that_help_leaves_out_are_in_help_all_and_are_read(
     assert "--node-timeout SECONDS" in every and "other options:" in every
     read = build_parser(["run"], everything=False).parse_args(["run", "--node-timeout", "9"])
     assert read.node_timeout == "9"
-
-
-def test_every_option_that_help_groups_is_one_of_the_verb() -> None:
-    for verb in ("run", "plan", "probe", "qualify"):
-        groups = importlib.import_module(f"mawl.commands.{verb}").GROUPS
-        parser = build_parser([verb])
-        page = next(one for one in parser._actions if isinstance(one, argparse._SubParsersAction)).choices[
-            verb
-        ]
-        known = {flag for one in page._actions for flag in (*one.option_strings, one.metavar)}
-        assert {name for names in groups.values() for name in names} <= known
 
 
 @pytest.mark.parametrize(
@@ -104,7 +120,7 @@ def test_without_proc_the_sentence_says_how_to_mount_it(
         raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "stat"))
 
     monkeypatch.setattr("mawl.commands.main.PROC", tmp_path)
-    monkeypatch.setattr("mawl.commands.doctor.run", run)
+    monkeypatch.setitem(doctor.VERBS, "doctor", Verb(Arguments, run))
     assert main(["doctor"]) == 1
     said = capsys.readouterr().err
     assert (
@@ -131,7 +147,7 @@ def test_without_memory_the_sentence_names_the_limit_and_no_other_fault_hides_be
     def run(_: argparse.Namespace) -> int:
         raise error
 
-    monkeypatch.setattr("mawl.commands.plan.run", run)
+    monkeypatch.setitem(plan.VERBS, "plan", Verb(Arguments, run))
     monkeypatch.setattr("mawl.commands.main._address_space_is_limited", lambda: limited)
     if said is None:
         with pytest.raises(ImportError):
@@ -140,3 +156,101 @@ def test_without_memory_the_sentence_names_the_limit_and_no_other_fault_hides_be
     assert main(["plan"]) == 1
     cure = "free memory, or raise the limit of a process's address space (ulimit -v)"
     assert capsys.readouterr().err == f"mawl plan: {said}; {cure}\n"
+
+
+def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["--version"])
+    assert capsys.readouterr().out == f"mawl {__version__}\n"
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (errors.UsageError("wrong", where="here", why="so", cure="do that"), 2),
+        (errors.RunFailedError("failed"), 1),
+        (errors.InterruptedRunError("stopped"), 130),
+        (KeyboardInterrupt(), 130),
+        (PermissionError(13, "Permission denied", "/x"), 1),
+    ],
+)
+def test_an_error_is_a_sentence_and_an_exit_code(
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def fail(_: object) -> int:
+        raise error
+
+    monkeypatch.setitem(plan.VERBS, "plan", Verb(Arguments, fail))
+    assert main(["plan"]) == code
+    said = capsys.readouterr().err
+    assert said.startswith("mawl plan: ")
+    assert said.count("\n") == 1
+
+
+def test_a_reader_that_goes_away_is_no_error() -> None:
+    done = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", f"'{sys.executable}' -m mawl plan | head -n 1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0
+    assert done.stderr == ""
+
+
+def test_a_verb_loads_its_own_modules_alone() -> None:
+    code = (
+        "import sys; from mawl.commands.main import main; status = main(['published', '--json']);"
+        "print(sorted(n for n in sys.modules if n.startswith('mawl.commands.')), file=sys.stderr)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "mawl.commands.published" in done.stderr
+    assert not any(f"mawl.commands.{verb}'" in done.stderr for verb in ("run", "report", "lab", "generate"))
+
+
+def test_the_version_is_said_without_a_verb() -> None:
+    code = (
+        "import contextlib, sys; from mawl.commands.main import main; from mawl.commands.verbs import VERBS\n"
+        "with contextlib.suppress(SystemExit): main(['--version'])\n"
+        "print([verb for verb in VERBS if f'mawl.commands.{verb}' in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == f"mawl {__version__}\n[]\n"
+
+
+def test_reading_verbs_do_not_import_the_engines() -> None:
+    code = (
+        "import sys; from mawl.commands.verbs import build_parser; build_parser();"
+        "print(sorted({'duckdb', 'sklearn', 'scipy'} & set(sys.modules)))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_the_base_install_reads_and_reports_and_names_what_the_rest_needs() -> None:
+    blocked = (
+        "import sys\nfor name in ('duckdb', 'sklearn', 'scipy', 'threadpoolctl'):"
+        " sys.modules[name] = None\nfrom mawl.commands.main import main\nsys.exit(main(sys.argv[1:]))"
+    )
+
+    def mawl(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-c", blocked, *arguments], capture_output=True, text=True, check=False
+        )
+
+    assert "--format" in mawl("report", "--help").stdout
+    assert mawl("plan").returncode == 0
+    refused = mawl("run", "nano", "--start", "spawn")
+    assert refused.returncode == 1
+    assert refused.stderr == (
+        "mawl run: needs the package duckdb, which is not installed; "
+        "install it with: pip install 'mawl[programs]'\n"
+    )
+
+
+@pytest.mark.parametrize(("version", "said"), [("(3, 10, 13)", "3.10.13"), ("(3, 11, 0)", None)])
+def test_an_older_python_is_refused_in_one_sentence(version: str, said: str | None) -> None:
+    script = f"import sys; sys.version_info = {version}; import mawl"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    wanted = f"mawl needs Python 3.11 or later, and this is {said}\n" if said else ""
+    assert (done.returncode, done.stderr) == (1 if said else 0, wanted)

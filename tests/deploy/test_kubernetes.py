@@ -16,7 +16,7 @@ import pytest
 import yaml
 
 from mawl import open_run
-from mawl.commands.main import build_parser
+from mawl.commands.verbs import build_parser
 from mawl.measure.space import EPHEMERAL_VARIABLE
 
 FOLDER = Path(__file__).resolve().parents[2] / "deploy" / "kubernetes"

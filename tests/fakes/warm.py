@@ -89,7 +89,7 @@ def needs_own_interpreter(environment: Mapping[str, str]) -> bool:
 
 def _serve(listener: socket.socket) -> None:
     """Fork a command for each request until the other end is closed."""
-    from mawl.commands.main import VERBS, build_parser
+    from mawl.commands.verbs import VERBS, build_parser
 
     build_parser(VERBS)
     for name in PRELOADED:

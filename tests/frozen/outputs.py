@@ -34,8 +34,9 @@ for _name in [name for name in os.environ if name.startswith("MAWL_")]:
 os.environ |= {"TZ": "UTC", "COLUMNS": "100", "NO_COLOR": "1", "LC_ALL": "C.UTF-8"}
 time.tzset()
 
-from mawl.commands.main import VERBS, main
+from mawl.commands.main import main
 from mawl.commands.schema import FORMATS
+from mawl.commands.verbs import VERBS
 from mawl.records.papers import papers
 from mawl.records.store.campaign import write_qualification
 from mawl.records.store.side_files import write_probe

@@ -29,7 +29,8 @@ import msgspec
 from mawl.archive.container import MANIFEST, read_member, read_members, write_pack
 from mawl.archive.manifest import MemberSum, decode_manifest, encode_manifest
 from mawl.archive.packing import PackRequest, pack
-from mawl.commands.main import VERBS, build_parser, main
+from mawl.commands.main import main
+from mawl.commands.verbs import VERBS, build_parser
 from mawl.plan.workload import SHIPPED
 from mawl.records.store.side_files import write_probe
 from mawl.records.store.without_pandas import arrow_alone

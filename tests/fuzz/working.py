@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.commands.main import VERBS, build_parser
+from mawl.commands.verbs import VERBS, build_parser
 from mawl.records.store.without_pandas import arrow_alone
 from tests.fuzz.cases import Case, Fault, judge_case, make_case
 from tests.fuzz.judging import MOST_SECONDS, Judgement

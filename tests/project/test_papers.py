@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.main import build_parser
+from mawl.commands.verbs import build_parser
 from mawl.records.papers import papers
 from tools.papers_page import STATES, checked_by, exhibits, papers_page, settings_of
 

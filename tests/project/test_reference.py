@@ -10,8 +10,8 @@ from typing import Annotated, Literal
 import pytest
 
 from mawl.archive.publication import EVERY
-from mawl.commands.main import VERBS
 from mawl.commands.notebook import OpenedRun
+from mawl.commands.verbs import VERBS
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import shipped
 from mawl.records.model.metrics import METRICS

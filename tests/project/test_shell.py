@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.completion import SCRIPTS
-from mawl.commands.main import VERBS
+from mawl.commands.verbs import VERBS
 from tests import needs
 from tools.shell import files
 from tools.shell.tree import Argument, Values, Verb, brief, tree

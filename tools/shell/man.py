@@ -6,6 +6,7 @@ import re
 import textwrap
 from pathlib import Path
 
+from mawl.commands.verbs import EXIT_STATUS
 from mawl.version import __version__
 from tools.markdown import plain
 from tools.shell.tree import Argument, Verb
@@ -47,9 +48,9 @@ def page(mawl: Verb) -> str:
     for verb in mawl.verbs:
         lines += [".TP", f".B {_text(verb.words[-1])}", _text(verb.help)]
     for verb in mawl.verbs:
-        lines += [f".SH {_text(' '.join(('MAWL', *verb.words)).upper())}", *_about(verb, mawl.exit_status)]
+        lines += [f".SH {_text(' '.join(('MAWL', *verb.words)).upper())}", *_about(verb)]
         for below in verb.verbs:
-            lines += [f".SS mawl {_text(' '.join(below.words))}", *_about(below, mawl.exit_status)]
+            lines += [f".SS mawl {_text(' '.join(below.words))}", *_about(below)]
     lines += [".SH EXIT STATUS", *_paragraphs(mawl.exit_status.removeprefix("exit status: "))]
     for title, entries in (("ENVIRONMENT", _ENVIRONMENT), ("FILES", _FILES)):
         lines += [f".SH {title}"]
@@ -58,9 +59,9 @@ def page(mawl: Verb) -> str:
     return "\n".join([*lines, ".SH SEE ALSO", _SEE_ALSO]) + "\n"
 
 
-def _about(verb: Verb, common: str) -> list[str]:
+def _about(verb: Verb) -> list[str]:
     lines = [*_paragraphs(plain(verb.description) or verb.help), ".PP", _text(verb.usage)]
-    if verb.exit_status and verb.exit_status != common:
+    if verb.exit_status not in ("", EXIT_STATUS):
         lines += [".PP", _text(" ".join(verb.exit_status.split()))]
     return lines + _arguments(verb.arguments)
 

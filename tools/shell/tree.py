@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from mawl.commands.main import build_parser
+from mawl.commands.verbs import build_parser
 from mawl.lab.bed import shipped as shipped_beds
 from mawl.plan.spec import SCALES
 from mawl.plan.workload import shipped as shipped_workloads

@@ -7,19 +7,18 @@ import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
-from mawl.importers.formats.saslog_records import DateOrder
+from mawl.commands.verbs import Arguments, operand, option, options_of_run, repeated, switch
 from mawl.plan.run_plan import with_run_of
 from mawl.plan.workload import shipped
-from mawl.records.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import OPTIONS, Layer, layer_of_command, load_profile, spec_of
+from mawl.records.spec.sources import Layer, layer_of_command, load_profile, spec_of
 from mawl.records.volumes import Volumes
 
 MOST_BOUND = 1e6
@@ -27,85 +26,61 @@ PLAN_OPTIONS = ("sessions", "scale", "seed", "saving")
 ROLE_HELP = {"data": "input tables and results", "work": "temporary tables", "util": "sort and spill files"}
 
 
-def add_options(parser: argparse.ArgumentParser, *fields: str) -> None:
-    """The options of these fields of a run, of its nodes or of a campaign, as they are declared."""
-    for field in fields:
-        option = OPTIONS[field] if field in OPTIONS else CAMPAIGN_OPTIONS[field]
-        words: dict[str, Any] = {"metavar": option.metavar} if option.metavar else {}
-        parser.add_argument(option.flag, help=option.help, **(words | dict(option.form.arguments)))
+RUN = operand("RUN", "a run folder, a run id, or latest (default)", default="latest")
+NAMED_RUN = operand("RUN", "a run folder, a run id, or latest")
+RUNS = option("DIR", "where run folders are (default: ./runs)")
+JSON = switch("print one JSON object")
+OUTPUT = option("FILE", "write there instead of to the terminal")
+ROLES_OF_RUN = options_of_run(*ROLE_HELP)
+"""Where the roles are that mawl itself puts files on."""
+DATA, WORK, UTIL = (
+    option("DIR", f"{holds}; one directory or several (default: ./mawl-{role})", nargs="+")
+    for role, holds in ROLE_HELP.items()
+)
+"""Where the roles are of programs that mawl only measures."""
 
 
-def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
-    """WORKLOAD, --sessions, --scale, --seed, --saving, --option: what decides a plan."""
-    parser.add_argument(
-        "workload",
-        nargs="?",
+def formats(*names: str, text: str = "default: text") -> Any:
+    """--format; the first is the usual."""
+    return option(None, text, choices=names, default=names[0])
+
+
+class WorkloadArguments(Arguments):
+    """What decides a plan."""
+
+    workload: str = operand(
+        "WORKLOAD",
+        f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
         default=DEFAULT_WORKLOAD,
-        metavar="WORKLOAD",
-        help=f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
+        group="workload",
     )
-    add_options(parser, *PLAN_OPTIONS)
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a run option: memsize, sortsize, bufsize, cpucount, queue_depth, fullstimer, or direct (auto, "
+    plan_options: Any = options_of_run(*PLAN_OPTIONS)
+    option: list[str] = repeated(
+        "NAME=VALUE",
+        "a run option: memsize, sortsize, bufsize, cpucount, queue_depth, fullstimer, or direct (auto, "
         "yes or no: bypass the page cache in random_access and the scan of wide_sort's input); may be "
         "repeated",
+        group="workload",
+        brief="an option of the programs, such as memsize=512M or cpucount=2; may be repeated",
     )
 
 
-def add_role_arguments(parser: argparse.ArgumentParser, *, own: bool = True) -> None:
-    """--data, --work, --util: where the roles lie; ``own`` where mawl itself puts files there."""
-    if own:
-        add_options(parser, *ROLE_HELP)
-        return
-    for role, holds in ROLE_HELP.items():
-        parser.add_argument(
-            f"--{role}",
-            nargs="+",
-            metavar="DIR",
-            help=f"{holds}; one directory or several (default: ./mawl-{role})",
-        )
-
-
-def add_profile_argument(parser: argparse.ArgumentParser) -> None:
-    """--profile: a file that mawl tune search wrote, or one like it."""
-    parser.add_argument(
-        "--profile",
-        metavar="FILE",
-        help="run options from a file, such as mawl tune search writes; precedence: command line, profile, "
-        "environment, mawl.toml",
-    )
-
-
-def add_clock_arguments(parser: argparse.ArgumentParser) -> None:
-    """--timezone, --shift: the wall clocks of foreign files."""
-    parser.add_argument(
-        "--timezone",
-        action="append",
-        default=[],
-        metavar="ZONE",
-        help="zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE; may be repeated "
-        "(default: UTC)",
-    )
-    parser.add_argument(
-        "--shift",
-        action="append",
-        default=[],
-        metavar="NODE=SECONDS",
-        help="move the recording of a node, or all files of a kind, by seconds; may be repeated",
-    )
-
-
-def add_dates_argument(parser: argparse.ArgumentParser) -> None:
-    """--dates: day and month in the timestamps of SAS logs."""
-    parser.add_argument(
-        "--dates",
-        choices=get_args(DateOrder),
-        help="order in timestamps of logs (default: as they show)",
-    )
+PROFILE = option(
+    "FILE",
+    "run options from a file, such as mawl tune search writes; precedence: command line, profile, "
+    "environment, mawl.toml",
+)
+TIMEZONE = repeated(
+    "ZONE",
+    "zone of the files' wall clocks: Area/City or +HH:MM, for one kind KIND=ZONE; may be repeated "
+    "(default: UTC)",
+)
+SHIFT = repeated(
+    "NODE=SECONDS",
+    "move the recording of a node, or all files of a kind, by seconds; may be repeated",
+)
+DATES = option(None, "order in timestamps of logs (default: as they show)")
+"""Wall clocks of foreign files, and day and month in the timestamps of SAS logs."""
 
 
 def patterns_by_role(flag: str, given: Sequence[str], how: int = 0) -> dict[Role, list[re.Pattern[str]]]:

@@ -6,25 +6,22 @@ folder, and report.html is made again if it is there; other files are not change
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.units import counted_noun, format_instant
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import JSON, NAMED_RUN, RUNS, settings
 from mawl.commands.reporting import HTML_REPORT
 from mawl.commands.run_report import leave_page
+from mawl.commands.verbs import Arguments, Verb, operand, option
 from mawl.importers.arrays import joined, load_map, presets, read_arrays
 from mawl.importers.formats.text import one_line
 from mawl.records.model.node import ArrayFile, ArrayRole, ArrayStatistics
 from mawl.records.store import open_run
 from mawl.records.store.side_files import arrays_of, write_arrays
 from mawl.reports.json import render
-
-NAME = "attach"
-HELP = "join statistics of a storage array to a finished run"
 
 
 class AttachedVolume(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,21 +40,20 @@ class Attached(msgspec.Struct, frozen=True, kw_only=True):
     volumes: list[AttachedVolume]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run folder, a run id, or latest")
-    parser.add_argument("files", nargs="+", metavar="FILE", help="statistics that the array exported")
-    parser.add_argument(
-        "--array-map",
-        required=True,
-        metavar="FILE",
-        help=f"TOML file that names a preset ({', '.join(presets())}) or the columns, and says which volumes "
+class AttachArguments(Arguments):
+    run: str = NAMED_RUN
+    files: list[str] = operand("FILE", "statistics that the array exported", nargs="+")
+    array_map: str = option(
+        "FILE",
+        f"TOML file that names a preset ({', '.join(presets())}) or the columns, and says which volumes "
         "have which role",
+        required=True,
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    runs: str | None = RUNS
+    json: bool = JSON
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: AttachArguments) -> int:
     stored = open_run(arguments.run, settings().runs(arguments.runs))
     found = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
     if (stored.path / HTML_REPORT).exists():
@@ -104,3 +100,6 @@ def text(found: ArrayStatistics) -> str:
             label = role or "no role"
             lines.append(f"{label:<9} {counted_noun(len(held), 'volume')} ({one_line(names)}{more}), {span}")
     return "\n".join(lines)
+
+
+VERBS = {"attach": Verb(AttachArguments, run)}

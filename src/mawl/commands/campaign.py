@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import shlex
 import sys
@@ -41,6 +40,7 @@ from mawl.commands.reporting import (
     short_path,
 )
 from mawl.commands.terminal import require_programs, width_of
+from mawl.commands.verbs import Arguments
 from mawl.figures.campaign.results import session_run
 from mawl.measure.machine import read_smt
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, in_turns, mix_range, workload_toml
@@ -216,7 +216,7 @@ def _check_alike(arms: Sequence[Arm], plans: Sequence[Plan]) -> None:
         )
 
 
-def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Failing) -> int:
+def run_campaign(arguments: Arguments, asked: CampaignSpec, failing: Failing) -> int:
     """Make or continue a campaign and report it; exit status."""
     if arguments.continue_campaign is not None:
         _only_continues(arguments)
@@ -246,21 +246,18 @@ def run_campaign(arguments: argparse.Namespace, asked: CampaignSpec, failing: Fa
         return _report(made, folder, settings(), failing, html=spec.html, as_json=arguments.json)
 
 
-def _only_continues(arguments: argparse.Namespace) -> None:
+def _only_continues(arguments: Arguments) -> None:
     """UsageError where --continue is given with more than how to report: the campaign knows its options."""
-    for name, value in vars(arguments).items():
-        known = name in ("continue_campaign", "json", "yes", "fail_on", "junit", "debug", "verb", "run_verb")
-        if known or value in (None, False, []) or (name, value) == ("workload", DEFAULT_WORKLOAD):
-            continue
-        given = "a workload" if name == "workload" else f"--{name.replace('_', '-')}"
-        raise UsageError(
-            f"--continue does not go with {given}",
-            why="a campaign continues with the options it began with",
-            cure="leave everything else out",
-        )
+    for name, given in arguments.changed().items():
+        if name not in ("continue_campaign", "json", "yes", "fail_on", "junit"):
+            raise UsageError(
+                f"--continue does not go with {'a workload' if name == 'workload' else given}",
+                why="a campaign continues with the options it began with",
+                cure="leave everything else out",
+            )
 
 
-def _continue(arguments: argparse.Namespace, failing: Failing) -> int:
+def _continue(arguments: Arguments, failing: Failing) -> int:
     chosen = settings()
     folder = locate_campaign(arguments.continue_campaign, chosen.runs(None))
     before = read_campaign(folder)

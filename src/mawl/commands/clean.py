@@ -11,19 +11,20 @@ They go only where --node-runs names their directory.
 
 from __future__ import annotations
 
-import argparse
 import os
 import shlex
 import time
 from collections.abc import Callable, Collection, Sequence
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from mawl.base.errors import MawlError
 from mawl.base.removal import Removal, remove_tree
 from mawl.base.units import format_bytes
-from mawl.commands.arguments import add_role_arguments, spec_of_arguments, volumes_of
+from mawl.commands.arguments import ROLES_OF_RUN, RUNS, spec_of_arguments, volumes_of
 from mawl.commands.campaign_settings import undo_left_in
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.measure.page_cache import leftover_trial_files
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES, Role
@@ -47,30 +48,25 @@ from mawl.run.launch.setup import kill_run, live_runs
 from mawl.run.runner.counting import SHARED_MEMORY, leftover_counters
 from mawl.run.runner.restrict import leftover_groups
 
-NAME = "clean"
-HELP = "remove what interrupted runs left in the roles"
 GROUP_SECONDS, _PAUSE_SECONDS = 1.0, 0.02
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directories", nargs="*", metavar="DIR", help="further directories that were probed")
-    add_role_arguments(parser)
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--node-runs",
-        metavar="DIR",
-        help="remove the run folders that nodes kept in DIR, too (default: name those in mawl-node-runs here "
+class CleanArguments(Arguments):
+    directories: list[str] = operand("DIR", "further directories that were probed", nargs="*")
+    roles: Any = ROLES_OF_RUN
+    runs: str | None = RUNS
+    node_runs: str | None = option(
+        "DIR",
+        "remove the run folders that nodes kept in DIR, too (default: name those in mawl-node-runs here "
         "and in your home directory)",
     )
-    parser.add_argument("--dry-run", action="store_true", help="say what would go, remove nothing")
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="run, without asking, the commands that undo a setting which a killed campaign left changed",
+    dry_run: bool = switch("say what would go, remove nothing")
+    yes: bool = switch(
+        "run, without asking, the commands that undo a setting which a killed campaign left changed"
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CleanArguments) -> int:
     """Clean up; a run that is alive is left alone.  1 when something could not be removed."""
     spec = spec_of_arguments(arguments, leave=["node_runs"])
     runs = Path(spec.runs)
@@ -291,3 +287,6 @@ def known_runs(runs: Path) -> dict[Path, RunFacts]:
         if facts.kind == "measured":
             found[file.parent] = facts
     return found
+
+
+VERBS = {"clean": Verb(CleanArguments, run)}

@@ -7,38 +7,30 @@ outcome and, if it had a page, a new page.
 
 from __future__ import annotations
 
-import argparse
 from functools import partial
 from pathlib import Path
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import NAMED_RUN, RUNS, settings
 from mawl.commands.cluster_run import check_reach
 from mawl.commands.reporting import HTML_REPORT
 from mawl.commands.run_report import leave_page
+from mawl.commands.verbs import Arguments, Verb, repeated
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store import open_run
 from mawl.run.cluster.collect import collect, on_hosts
 from mawl.run.cluster.node_access import NodeAccess, linked_to
 
-NAME = "collect"
-HELP = "join what a lost node kept to its run"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("run", metavar="RUN", help="a run folder, a run id, or latest")
-    parser.add_argument(
-        "--from",
-        dest="given",
-        action="append",
-        default=[],
-        metavar="NODE=DIR",
-        help="the run folder of this node, copied here by hand; may be repeated",
+class CollectArguments(Arguments):
+    run: str = NAMED_RUN
+    given: list[str] = repeated(
+        "NODE=DIR", "the run folder of this node, copied here by hand; may be repeated", name="from"
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    runs: str | None = RUNS
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CollectArguments) -> int:
     """Collect; 1 where the folder of a node did not come."""
     stored = open_run(arguments.run, settings().runs(arguments.runs))
     given = folders_of(arguments.given)
@@ -73,3 +65,6 @@ def folders_of(words: list[str]) -> dict[str, Path]:
             raise UsageError(f"--from names {node} twice")
         found[node] = Path(place)
     return found
+
+
+VERBS = {"collect": Verb(CollectArguments, run)}

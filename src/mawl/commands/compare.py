@@ -17,11 +17,12 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
+from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
+from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
 from mawl.commands.output import write_text
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.records.model.thresholds import value_of
 from mawl.records.papers import paper_of, papers, published, thread_shares
@@ -37,45 +38,36 @@ if TYPE_CHECKING:
     from mawl.figures.comparison.compare import Comparison, Matrix
     from mawl.figures.comparison.sides import ComparedRun, Side
 
-NAME = "compare"
-HELP = "compare runs, or published results: what changed, and is it more than noise"
-EXIT_CODES = FAILING_EXIT_CODES
 FORMATS = ("text", "json", "markdown", "html")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("sides", nargs="*", metavar="SIDE", help="reference first, then the candidates")
-    parser.add_argument("--reference", nargs="+", metavar="RUN", help="the runs of the reference")
-    parser.add_argument("--candidate", nargs="+", metavar="RUN", help="the runs of the candidate")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--all", action="store_true", help="with text: every program, figure and role, not one screen of them"
-    )
-    parser.add_argument(
-        "--margin",
-        type=float,
-        metavar="PERCENT",
+class CompareArguments(Arguments):
+    sides: list[str] = operand("SIDE", "reference first, then the candidates", nargs="*")
+    reference: list[str] | None = option("RUN", "the runs of the reference", nargs="+")
+    candidate: list[str] | None = option("RUN", "the runs of the candidate", nargs="+")
+    format: str = formats(*FORMATS)
+    output: str | None = OUTPUT
+    runs: str | None = RUNS
+    all: bool = switch("with text: every program, figure and role, not one screen of them")
+    margin: float = option(
+        "PERCENT",
+        "say 'no change larger than PERCENT' where the runs establish that (default: 5)",
         default=100.0 * value_of("comparison.margin_ratio"),
-        help="say 'no change larger than PERCENT' where the runs establish that (default: 5)",
     )
-    parser.add_argument(
-        "--settings",
-        nargs=2,
-        metavar=("BEFORE", "AFTER"),
-        help="two collections of settings (mawl tune collector) whose changes are listed "
+    settings: list[str] | None = option(
+        ("BEFORE", "AFTER"),
+        "two collections of settings (mawl tune collector) whose changes are listed "
         "(default: the settings that the runs recorded)",
+        nargs=2,
     )
-    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
-    parser.add_argument(
-        "--anyway", action="store_true", help="compare although mawl doubts that the sides may be compared"
-    )
+    fail_on: list[str] = fail_on("not-carried", "below-guideline", "slower")
+    junit: str | None = JUNIT
+    anyway: bool = switch("compare although mawl doubts that the sides may be compared")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CompareArguments) -> int:
     """Write the comparison; the output file is tried first, so that a bad path fails before any work."""
-    failing = Failing(NAME, arguments)
+    failing = Failing(arguments)
     checks: list[ConditionCheck] = []
 
     def compared() -> str:
@@ -316,3 +308,6 @@ def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
     if isinstance(found, Comparison):
         return text.render_text(found, every=arguments.all, width=width)
     return text.render_matrix_text(found, width)
+
+
+VERBS = {"compare": Verb(CompareArguments, run, FAILING_EXIT_STATUS)}

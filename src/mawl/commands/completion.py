@@ -6,21 +6,22 @@ source <(mawl completion bash), or in fish: mawl completion fish | source.
 
 from __future__ import annotations
 
-import argparse
 from importlib.resources import files
 
-NAME = "completion"
-HELP = "print the completion script of bash, zsh or fish"
+from mawl.commands.verbs import Arguments, Verb, operand
 
 SCRIPTS = {"bash": "mawl.bash", "zsh": "_mawl", "fish": "mawl.fish"}
 """By shell its file in ``mawl/shell``."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("shell", choices=tuple(SCRIPTS), help="the shell to complete in")
+class CompletionArguments(Arguments):
+    shell: str = operand(None, "the shell to complete in", choices=tuple(SCRIPTS))
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CompletionArguments) -> int:
     script = files("mawl.commands").joinpath("shell", SCRIPTS[arguments.shell])
     print(script.read_text(encoding="utf-8"), end="")
     return 0
+
+
+VERBS = {"completion": Verb(CompletionArguments, run)}

@@ -15,9 +15,10 @@ from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import format_memory, parse_size
-from mawl.commands.arguments import add_role_arguments, settings
+from mawl.commands.arguments import DATA, JSON, UTIL, WORK, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import installing
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.measure.compressibility.codecs import (
     CODECS,
     DEFAULT_BLOCKS,
@@ -32,57 +33,49 @@ from mawl.records.spec.program_options import ROLES, Role
 from mawl.reports.compressibility import page
 from mawl.reports.json import render
 
-NAME = "compressibility"
-HELP = "estimate what compression would save, with an error bound, and show what it saves"
-
 LARGEST_BLOCK_BYTES = 16 * 2**20
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="*", metavar="PATH", help="a file, a folder or a block device")
-    add_role_arguments(parser, own=False)
-    parser.add_argument(
-        "--codec",
-        nargs="+",
+_SIZES = ", ".join(format_memory(size).replace(".00", "").replace(".0", "") for size in DEFAULT_BLOCKS)
+
+
+class CompressibilityArguments(Arguments):
+    path: list[str] = operand("PATH", "a file, a folder or a block device", nargs="*")
+    data: list[str] | None = DATA
+    work: list[str] | None = WORK
+    util: list[str] | None = UTIL
+    codec: list[str] = option(
+        "CODEC",
+        f"what to estimate: {', '.join(CODECS)} (default: all)",
         choices=tuple(CODECS),
+        nargs="+",
         default=list(CODECS),
-        help=f"what to estimate: {', '.join(CODECS)} (default: all)",
-        metavar="CODEC",
     )
-    sizes = ", ".join(format_memory(size).replace(".00", "").replace(".0", "") for size in DEFAULT_BLOCKS)
-    parser.add_argument(
-        "--block",
+    block: list[str] | None = option(
+        "SIZE",
+        f"sizes of the blocks compressed apart, powers of two from 4 KiB (default: {_SIZES})",
         nargs="+",
-        metavar="SIZE",
-        help=f"sizes of the blocks compressed apart, powers of two from 4 KiB (default: {sizes})",
     )
-    parser.add_argument(
-        "--storage",
-        nargs="+",
+    storage: list[str] = option(
+        "MODEL",
+        "how blocks are kept: plain, btrfs (128 KiB in sectors) or zram (pages); default: plain",
         choices=STORAGE_MODELS,
+        nargs="+",
         default=["plain"],
-        metavar="MODEL",
-        help="how blocks are kept: plain, btrfs (128 KiB in sectors) or zram (pages); default: plain",
     )
-    parser.add_argument(
-        "--confidence", type=float, default=CONFIDENCE, help=f"of each figure (default: {CONFIDENCE:g})"
-    )
-    parser.add_argument(
-        "--half-width",
-        type=float,
+    confidence: float = option(None, f"of each figure (default: {CONFIDENCE:g})", default=CONFIDENCE)
+    half_width: float = option(
+        "RATIO",
+        f"when to stop (default: {HALF_WIDTH:g}, that is {100 * HALF_WIDTH:g} points)",
         default=HALF_WIDTH,
-        metavar="RATIO",
-        help=f"when to stop (default: {HALF_WIDTH:g}, that is {100 * HALF_WIDTH:g} points)",
     )
-    parser.add_argument("--seed", type=int, help="draw the same blocks again (default: others each time)")
-    parser.add_argument(
-        "--other-file-systems", action="store_true", help="also what is mounted below the folders"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--output", metavar="FILE", help="write it there")
+    seed: int | None = option(None, "draw the same blocks again (default: others each time)")
+    other_file_systems: bool = switch("also what is mounted below the folders")
+    json: bool = JSON
+    output: str | None = option("FILE", "write it there")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: CompressibilityArguments) -> int:
     """Look, print; 1 where a volume with data could not be read at all."""
     request = _request(arguments)
     if not any(load_codec(figure.codec).compressed_bytes for figure in request.figures):
@@ -152,3 +145,6 @@ def _blocks(given: Sequence[str] | None) -> list[int]:
         if size.bit_count() != 1 or not SECTOR_BYTES <= size <= LARGEST_BLOCK_BYTES:
             raise UsageError(f"--block {size}: expected a power of two from 4KiB to 16MiB")
     return sizes
+
+
+VERBS = {"compressibility": Verb(CompressibilityArguments, run)}

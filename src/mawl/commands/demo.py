@@ -5,7 +5,6 @@ Runs 71 jobs of twenty programs in 20 sessions at scale smoke, without the page 
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import secrets
 import shlex
@@ -14,6 +13,7 @@ import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -24,17 +24,11 @@ from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
 from mawl.campaigns.qualify.machine import QualifyMachine, do_task
 from mawl.campaigns.qualify.model import CalibratedModel
-from mawl.commands.arguments import (
-    add_options,
-    add_role_arguments,
-    bounds_of,
-    settings,
-    spec_of_arguments,
-    volumes_of,
-)
+from mawl.commands.arguments import ROLES_OF_RUN, bounds_of, settings, spec_of_arguments, volumes_of
 from mawl.commands.qualify_text import ProgressLines
 from mawl.commands.reporting import leave_html, short_path
 from mawl.commands.terminal import require_programs
+from mawl.commands.verbs import Arguments, Verb, options_of_run
 from mawl.figures.view import StoredView
 from mawl.records.model.qualification import Asked, QualificationChoice
 from mawl.records.model.summary.summary import Judged
@@ -43,19 +37,16 @@ from mawl.records.spec.task import Task
 from mawl.records.store import open_run
 from mawl.records.store.files import LATEST, replace_link
 
-NAME = "demo"
-HELP = "a first look: one small run, what it did here, and which command gives a real answer"
-
 MINUTES = 30.0
 """Of the qualification that the last lines forecast."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_role_arguments(parser)
-    add_options(parser, "runs")
+class DemoArguments(Arguments):
+    roles: Any = ROLES_OF_RUN
+    runs: Any = options_of_run("runs")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: DemoArguments) -> int:
     require_programs()
     chosen = settings()
     spec = spec_of_arguments(arguments)
@@ -158,3 +149,6 @@ def _limit_line(summary: Judged) -> str:
     if not limit.costs:
         return "limit        nothing that this short run could show"
     return f"{'limited by' if limit.named else 'largest cost':<13}{costs_words(limit)}"
+
+
+VERBS = {"demo": Verb(DemoArguments, run)}

@@ -15,16 +15,13 @@ import secrets
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Literal
 
 from mawl.base.errors import UsageError
 from mawl.base.printable import encodable
 from mawl.base.removal import temporary_directory
-from mawl.commands.arguments import (
-    add_clock_arguments,
-    add_dates_argument,
-    patterns_by_role,
-    settings,
-)
+from mawl.commands.arguments import DATES, RUNS, SHIFT, TIMEZONE, patterns_by_role, settings
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.derive.evidence import parse_night
 from mawl.derive.folder import make_derived_folder, write_derived, write_nights
@@ -35,108 +32,79 @@ from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.import_files import IMPORTERS, ImportRequest, import_files
 from mawl.importers.scheduler_jobs import sentence_of
 from mawl.records.model.derived import FASTEST_CORE, SLOWEST_CORE
+from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import FACTS
 
-NAME = "derive"
-HELP = "make a workload from SAS logs, to run it without SAS"
-SMALLEST_FACTOR, LARGEST_FACTOR = 0.001, 1000.0
+PATTERN_HELP = "name of a log without its date, with * and ?; may be repeated"
+FACTOR = Number(0.001, 1000.0, expected="a factor from 0.001 to 1000")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    _add_what(parser)
-    _add_load(parser)
-    _add_reading(parser)
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-
-
-def _add_what(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "logs",
-        nargs="+",
-        metavar="LOGS",
-        help="logs, histories of schedulers, recordings, directories of them; or one run folder",
+class DeriveArguments(Arguments):
+    logs: list[str] = operand(
+        "LOGS", "logs, histories of schedulers, recordings, directories of them; or one run folder", nargs="+"
     )
-    parser.add_argument("--output", required=True, metavar="DIR", help="the folder to make")
-    parser.add_argument(
-        "--night",
-        metavar="START/END",
-        help="jobs that started in this window only: 2026-03-02T20:00/06:00, in the zone of --timezone",
+    output: str = option("DIR", "the folder to make", required=True)
+    night: str | None = option(
+        "START/END",
+        "jobs that started in this window only: 2026-03-02T20:00/06:00, in the zone of --timezone",
     )
-    parser.add_argument(
-        "--nights",
-        type=int,
-        metavar="N",
-        help="choose N nights that represent all, each in its own folder; --night is then the window of "
+    nights: int | None = option(
+        "N",
+        "choose N nights that represent all, each in its own folder; --night is then the window of "
         "every day: 20:00/06:00",
     )
-    parser.add_argument(
-        "--arrivals",
-        choices=("clock", "closed"),
-        default="clock",
-        help="clock: jobs start at their time of the night, or when the job ends that they followed in the "
+    arrivals: Literal["clock", "closed"] = option(
+        None,
+        "clock: jobs start at their time of the night, or when the job ends that they followed in the "
         "logs; closed: each starts when the one before it in its session has ended (default: clock)",
+        default="clock",
     )
-
-
-def _add_load(parser: argparse.ArgumentParser) -> None:
-    factor = _number("factor", SMALLEST_FACTOR, LARGEST_FACTOR)
-    parser.add_argument(
-        "--scale",
-        type=factor,
+    scale: float = option(
+        "FACTOR",
+        "multiply rows, bytes, CPU time, memory and times of the clock by this (default: 1)",
+        form=FACTOR,
         default=1.0,
-        metavar="FACTOR",
-        help="multiply rows, bytes, CPU time, memory and times of the clock by this (default: 1)",
     )
-    parser.add_argument(
-        "--growth",
-        type=factor,
+    growth: float = option(
+        "FACTOR",
+        "multiply rows, bytes and CPU time by this: 1.3 for 30 %% more (default: 1)",
+        form=FACTOR,
         default=1.0,
-        metavar="FACTOR",
-        help="multiply rows, bytes and CPU time by this: 1.3 for 30 %% more (default: 1)",
     )
-    for option, what in (("--only", "derive these programs only"), ("--without", "leave these programs out")):
-        parser.add_argument(
-            option,
-            action="append",
-            default=[],
-            metavar="PATTERN",
-            help=f"{what}: name of a log without its date, with * and ?; may be repeated",
-        )
-
-
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--names",
-        choices=("hash", "keep"),
-        default="hash",
-        help="hash: the folder has no names from the logs but those of SAS procedures; keep: programs and "
+    only: list[str] = repeated("PATTERN", f"derive these programs only: {PATTERN_HELP}")
+    without: list[str] = repeated("PATTERN", f"leave these programs out: {PATTERN_HELP}")
+    names: Literal["hash", "keep"] = option(
+        None,
+        "hash: the folder has no names from the logs but those of SAS procedures; keep: programs and "
         "tables keep their names (default: hash)",
+        default="hash",
     )
-    parser.add_argument(
-        "--library",
-        action="append",
-        default=[],
-        metavar="ROLE=PATTERN",
-        help="a regular expression for whole librefs of a role: work='SCRATCH[0-9]'; may be repeated",
+    library: list[str] = repeated(
+        "ROLE=PATTERN",
+        "a regular expression for whole librefs of a role: work='SCRATCH[0-9]'; may be repeated",
     )
-    add_clock_arguments(parser)
-    add_dates_argument(parser)
-    parser.add_argument(
-        "--core-speed",
-        type=_number("speed", SLOWEST_CORE, FASTEST_CORE),
-        metavar="NUMBER",
-        help="speed of a core where the logs were written, as mawl doctor measures it there; jobs then need "
+    timezone: list[str] = TIMEZONE
+    shift: list[str] = SHIFT
+    dates: DateOrder | None = DATES
+    core_speed: float | None = option(
+        "NUMBER",
+        "speed of a core where the logs were written, as mawl doctor measures it there; jobs then need "
         "less CPU time on faster cores (default: not known, the same CPU time everywhere)",
+        form=Number(
+            SLOWEST_CORE, FASTEST_CORE, expected=f"a speed from {SLOWEST_CORE:g} to {FASTEST_CORE:g}"
+        ),
     )
+    runs: str | None = RUNS
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: DeriveArguments) -> int:
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
     zone = clocks.zone_of("saslog")
     daily = None
-    if arguments.nights is not None:
-        if arguments.nights < 1 or arguments.night is None:
+    nights = arguments.nights
+    if nights is not None:
+        if nights < 1 or arguments.night is None:
             raise UsageError("--nights takes at least 1, and the window of every day: --night 20:00/06:00")
         daily = parse_daily(arguments.night, zone)
     request = DeriveRequest(
@@ -154,9 +122,9 @@ def run(arguments: argparse.Namespace) -> int:
     make_derived_folder(output)
     runs = settings().runs(arguments.runs)
     with _open_logs(arguments.logs, clocks, arguments.dates, runs) as stored:
-        if daily is not None:
-            thinning, nights = derive_nights(stored, request, daily, arguments.nights)
-            write_nights(output, thinning, nights)
+        if nights is not None and daily is not None:
+            thinning, chosen = derive_nights(stored, request, daily, nights)
+            write_nights(output, thinning, chosen)
             print(text_of_nights(thinning, str(output)))
             return 0
         derived = derive(stored, request)
@@ -203,3 +171,6 @@ def _number(what: str, least: float, most: float) -> Callable[[str], float]:
         return number
 
     return parsed
+
+
+VERBS = {"derive": Verb(DeriveArguments, run)}

@@ -8,22 +8,22 @@ A problem stops a run (exit status 1), a notice does not.
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 import platform
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mawl.base.private_text import secrets_in
 from mawl.base.units import format_bytes, format_memory
-from mawl.commands.arguments import add_options, add_role_arguments, spec_of_arguments, volumes_of
+from mawl.commands.arguments import spec_of_arguments, volumes_of
 from mawl.commands.cluster_run import show_check
 from mawl.commands.earlier_runs import Peaks
-from mawl.commands.terminal import Groups, groups_of
+from mawl.commands.verbs import Arguments, Verb, operand, option, options_of_run, repeated, switch
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, mounts_below
 from mawl.measure.machine import Machine, read_machine
 from mawl.measure.space import (
@@ -53,29 +53,15 @@ from mawl.measure.suitability import (
 from mawl.plan.needs import Needs
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import shipped
-from mawl.records.spec.program_options import Role, VolumeOrder
+from mawl.records.spec.program_options import ROLES, Role, VolumeOrder
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD
-from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
+from mawl.records.spec.sources import NODE_OPTIONS
 from mawl.records.volumes import INPUTS
 from mawl.run.runner.preparation import larger_limit
 from mawl.version import __version__
 
-NAME = "doctor"
-HELP = "can this machine run what I ask, and if not, what to do"
-
 LOOK_SECONDS = 1.0
 """How long clock and load are watched."""
-
-GROUPS: Groups = groups_of(
-    OPTIONS.values(),
-    {
-        "workload": {"WORKLOAD": None, "--scale": None, "--option": None},
-        "places": {},
-        "limits": {"--memory-limit": None},
-        "nodes": {},
-        "result": {"--json": None},
-    },
-)
 
 _SENTENCES = {
     "ok": "this machine can run mawl",
@@ -99,33 +85,30 @@ class DoctorFound(msgspec.Struct, frozen=True, kw_only=True):
     machine: DoctorMachine
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "workload",
-        nargs="?",
+class DoctorArguments(Arguments):
+    workload: str = operand(
+        "WORKLOAD",
+        f"a shipped workload or a TOML file that should fit (default: {DEFAULT_WORKLOAD})",
         default=DEFAULT_WORKLOAD,
-        metavar="WORKLOAD",
-        help=f"a shipped workload or a TOML file that should fit (default: {DEFAULT_WORKLOAD})",
+        group="workload",
     )
-    add_options(parser, "sessions")
-    parser.add_argument("--scale", help="the scale it should fit at: a name, or a factor of full")
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a run option that changes its memory: memsize, sortsize; may be repeated",
+    sessions: Any = options_of_run("sessions")
+    scale: str | None = option(
+        None, "the scale it should fit at: a name, or a factor of full", group="workload"
     )
-    parser.add_argument(
-        "--memory-limit", metavar="SIZE", help="the limit for jobs and page cache that its run would have"
+    memory_limit: str | None = option(
+        "SIZE", "the limit for jobs and page cache that its run would have", group="limits"
     )
-    add_options(parser, "start")
-    add_role_arguments(parser)
-    add_options(parser, "volume_order", "runs", *NODE_OPTIONS)
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    option: list[str] = repeated(
+        "NAME=VALUE",
+        "a run option that changes its memory: memsize, sortsize; may be repeated",
+        group="workload",
+    )
+    run_options: Any = options_of_run("start", *ROLES, "volume_order", "runs", *NODE_OPTIONS)
+    json: bool = switch("print one JSON object", group="result")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: DoctorArguments) -> int:
     spec = spec_of_arguments(arguments)
     if spec.nodes is not None:
         return show_check(spec, spec.nodes, for_scripts=arguments.json)
@@ -268,3 +251,6 @@ def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> DoctorFound
         checks=list(checks),
         machine=DoctorMachine(**facts),
     )
+
+
+VERBS = {"doctor": Verb(DoctorArguments, run, grouped=True)}

@@ -6,9 +6,10 @@ import argparse
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from mawl.base.errors import UsageError
+from mawl.commands.verbs import option, repeated
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store.output import OutputFile
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from mawl.figures.campaign.results import CampaignFound
 
 
-FAILING_EXIT_CODES = (
+FAILING_EXIT_STATUS = (
     "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 3 a condition of --fail-on is met, "
     "4 none is met and one is not known, 130 interrupted"
 )
@@ -32,18 +33,17 @@ STATUS = {"failed": 1, "met": 3, "not known": 4}
 """Exit status of a check, the gravest first."""
 
 
-def add_fail_on_arguments(parser: argparse.ArgumentParser, *conditions: Condition) -> None:
-    """--fail-on, with the conditions that the verb can meet, and --junit."""
+def fail_on(*conditions: Condition) -> Any:
+    """--fail-on, with the conditions that the verb can meet."""
     meanings = "; ".join(f"{name}: {MEANT[name]}" for name in conditions)
-    parser.add_argument(
-        "--fail-on",
-        action="append",
+    return repeated(
+        None,
+        f"exit with 3 where this is so, with 4 where it is not known; may be repeated. {meanings}",
         choices=conditions,
-        help=f"exit with 3 where this is so, with 4 where it is not known; may be repeated. {meanings}",
     )
-    parser.add_argument(
-        "--junit", metavar="FILE", help="with --fail-on: write what was checked there, as JUnit XML"
-    )
+
+
+JUNIT = option("FILE", "with --fail-on: write what was checked there, as JUnit XML")
 
 
 class Failing:
@@ -52,9 +52,9 @@ class Failing:
     Raises ``UsageError`` where --junit cannot be written, or has nothing to hold.
     """
 
-    def __init__(self, verb: str, arguments: argparse.Namespace) -> None:
-        self.conditions: list[Condition] = list(dict.fromkeys(arguments.fail_on or []))
-        self._verb = verb
+    def __init__(self, arguments: argparse.Namespace) -> None:
+        self.conditions: list[Condition] = list(dict.fromkeys(arguments.fail_on))
+        self._verb = arguments.verb
         self._file: OutputFile | None = None
         self._began = time.monotonic()
         for name in ("dry_run", "plan"):

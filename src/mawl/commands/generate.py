@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mawl.base.units import format_bytes, format_seconds
-from mawl.commands.arguments import (
-    add_options,
-    add_role_arguments,
-    add_workload_arguments,
-    spec_of_arguments,
-    volumes_of,
-)
+from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.inputs import inputs_with_progress
+from mawl.commands.verbs import Verb, option, options_of_run
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.output import write_plan
 from mawl.plan.run_plan import plan_of
 from mawl.programs.datagen.generate import Status
 from mawl.programs.datagen.workers import usual_processes
+from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.output import write_output
 from mawl.run.runner.facts import Inputs
-
-NAME = "generate"
-HELP = "build or check the input tables that a workload reads"
 
 
 class MadeTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -49,20 +42,16 @@ class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
     tables: list[MadeTable]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_workload_arguments(parser)
-    add_role_arguments(parser)
-    add_options(parser, "volume_order")
-    parser.add_argument("--processes", metavar="N", help="processes that build (default: one a core)")
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="also write the plan as a workload file with these directories: mawl run FILE runs it",
+class GenerateArguments(WorkloadArguments):
+    roles: Any = options_of_run(*ROLES, "volume_order")
+    processes: str | None = option("N", "processes that build (default: one a core)")
+    output: str | None = option(
+        "FILE", "also write the plan as a workload file with these directories: mawl run FILE runs it"
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    json: bool = JSON
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: GenerateArguments) -> int:
     """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
     spec = spec_of_arguments(arguments, leave=("output",))
     inputs = generate_inputs(spec)
@@ -105,3 +94,6 @@ def generate_inputs(spec: RunSpec) -> Inputs:
         processes=spec.processes or usual_processes(),
         verify=True,
     )
+
+
+VERBS = {"generate": Verb(GenerateArguments, run)}

@@ -12,10 +12,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.base.errors import MawlError
-from mawl.commands.arguments import bounds_of, settings
-from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
+from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
+from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, switch
 from mawl.records.store import open_run
 from mawl.records.store.campaign import runs_and_campaigns
 
@@ -23,31 +24,24 @@ if TYPE_CHECKING:
     from mawl.advice.conditions import ConditionCheck
     from mawl.archive.history.changes import History
 
-NAME = "history"
-HELP = "runs over time: when jobs became slower or faster, by how much, and what changed then"
-EXIT_CODES = FAILING_EXIT_CODES
 FORMATS = ("text", "json", "markdown", "html")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "given",
-        nargs="*",
-        metavar="RUN",
-        help="run folders, ids, campaigns, or folders that hold runs (default: all in --runs)",
+class HistoryArguments(Arguments):
+    given: list[str] = operand(
+        "RUN", "run folders, ids, campaigns, or folders that hold runs (default: all in --runs)", nargs="*"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--each", action="store_true", help="follow every run, instead of the mean of each night"
-    )
-    add_fail_on_arguments(parser, "regression")
+    format: str = formats(*FORMATS)
+    output: str | None = OUTPUT
+    runs: str | None = RUNS
+    each: bool = switch("follow every run, instead of the mean of each night")
+    fail_on: list[str] = fail_on("regression")
+    junit: str | None = JUNIT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: HistoryArguments) -> int:
     """Write the history; the output file is tried first, so that a bad path fails before any work."""
-    failing = Failing(NAME, arguments)
+    failing = Failing(arguments)
     checks: list[ConditionCheck] = []
 
     def followed() -> str:
@@ -128,3 +122,6 @@ def _rendered(found: History, form: str, width: int) -> str:
     if form == "text":
         return render_text(found, width)
     return {"markdown": render_markdown, "html": render_html}[form](found)
+
+
+VERBS = {"history": Verb(HistoryArguments, run, FAILING_EXIT_STATUS)}

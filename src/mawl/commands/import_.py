@@ -5,7 +5,6 @@ Kinds are found by what files hold. docs/guides/import.md has examples, and what
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import sys
 import time
@@ -17,63 +16,49 @@ import msgspec
 from mawl.base.errors import UsageError
 from mawl.base.printable import encodable
 from mawl.base.units import counted_noun
-from mawl.commands.arguments import (
-    add_clock_arguments,
-    add_dates_argument,
-    patterns_by_role,
-    settings,
-)
+from mawl.commands.arguments import DATES, JSON, RUNS, SHIFT, TIMEZONE, patterns_by_role, settings
 from mawl.commands.attach import attach
 from mawl.commands.attach import text as attached_text
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
 from mawl.importers.arrays import load_map
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
+from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.import_files import IMPORTERS, Imported, ImportRequest, import_files
 from mawl.records.store.files import lies_in
 from mawl.reports.json import render
 
-NAME = "import"
-HELP = (
-    "make a run of SAS logs, histories of schedulers, recordings of hosts (nmon, sar, sadf, iostat, mpstat, "
-    "vmstat), files of fio"
-)
 MOST_TOLD = 5
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("paths", nargs="+", metavar="PATH", help="files, or directories with all below them")
-    parser.add_argument(
-        "--as", dest="kind", choices=tuple(IMPORTERS), help="all files are of this kind (default: detected)"
+class ImportArguments(Arguments):
+    paths: list[str] = operand("PATH", "files, or directories with all below them", nargs="+")
+    kind: str | None = option(
+        None, "all files are of this kind (default: detected)", name="as", choices=tuple(IMPORTERS)
     )
-    parser.add_argument("--output", metavar="DIR", help="the run folder to make (default: in --runs)")
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    add_clock_arguments(parser)
-    add_dates_argument(parser)
-    parser.add_argument(
-        "--start",
-        metavar="TIME",
-        help="when the first report was written, for recordings without times: 2026-11-21T20:44:30, in the "
+    output: str | None = option("DIR", "the run folder to make (default: in --runs)")
+    runs: str | None = RUNS
+    timezone: list[str] = TIMEZONE
+    shift: list[str] = SHIFT
+    dates: DateOrder | None = DATES
+    start: str | None = option(
+        "TIME",
+        "when the first report was written, for recordings without times: 2026-11-21T20:44:30, in the "
         "zone of --timezone or with +HH:MM; needs --interval, too",
     )
-    parser.add_argument(
-        "--interval", metavar="SECONDS", help="how far the reports of recordings without times lie apart"
+    interval: str | None = option("SECONDS", "how far the reports of recordings without times lie apart")
+    role: list[str] = repeated(
+        "ROLE=PATTERN",
+        "devices of a role, as a regular expression of whole names: work='hdisk1[0-9]'; may be repeated",
     )
-    parser.add_argument(
-        "--role",
-        action="append",
-        default=[],
-        metavar="ROLE=PATTERN",
-        help="devices of a role, as a regular expression of whole names: work='hdisk1[0-9]'; may be repeated",
-    )
-    parser.add_argument(
-        "--array-map",
-        metavar="FILE",
-        help="columns of statistics of a storage array, and which files have them (see mawl attach); the "
+    array_map: str | None = option(
+        "FILE",
+        "columns of statistics of a storage array, and which files have them (see mawl attach); the "
         "other files are imported as without it",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    json: bool = JSON
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ImportArguments) -> int:
     runs = settings().runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
     output = arguments.output
@@ -91,7 +76,7 @@ def run(arguments: argparse.Namespace) -> int:
         command=["mawl", *map(encodable, sys.argv[1:])],
     )
     imported = import_files(request)
-    if of_arrays:
+    if of_arrays and arguments.array_map is not None:
         attached = attach(request.folder, of_arrays, Path(arguments.array_map))
         if not arguments.json:
             print(attached_text(attached))
@@ -136,3 +121,6 @@ def _text(imported: Imported) -> str:
             f"skipped   and {len(imported.skipped) - MOST_TOLD} more (--json, or sources in run.json)"
         )
     return "\n".join(lines)
+
+
+VERBS = {"import": Verb(ImportArguments, run)}

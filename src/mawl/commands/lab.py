@@ -19,8 +19,9 @@ import msgspec
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UnsuitableMachineError
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import JSON, RUNS, bounds_of, settings
 from mawl.commands.published import as_block
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.comparison.sides import Side, at, compared_run, published_side, side_of
 from mawl.figures.view import StoredView
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
@@ -52,54 +53,42 @@ from mawl.records.store import open_run
 from mawl.records.store.files import LATEST
 from mawl.reports import json
 
-NAME = "lab"
-HELP = "test beds on one machine that reproduce the papers (root)"
-
-
 _OWN_CPU = ("time.user_cpu_seconds", "time.system_cpu_seconds", "overhead.cpu_seconds")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    actions = parser.add_subparsers(dest="action", metavar="up|run|report|down", required=True)
-    up = actions.add_parser("up", help="build a bed, slow it to its speed and calibrate it; or list the beds")
-    up.add_argument("bed", nargs="?", metavar="BED", help=f"{', '.join(shipped())}, or a TOML file")
-    up.add_argument("--arm", nargs="+", metavar="ARM", help="only the volumes of these arms (default: all)")
-    up.add_argument("--images", metavar="DIR", help="where images lie (default: /dev/shm)")
-    up.add_argument("--check", action="store_true", help="only try what beds need of this machine")
-    up.set_defaults(run_action=_up)
-    run_one = actions.add_parser("run", help="build, calibrate, run the arms, report, and remove the bed")
-    run_one.add_argument("bed", metavar="BED", help=f"{', '.join(shipped())}, or a TOML file")
-    run_one.add_argument("--arm", nargs="+", metavar="ARM", help="only these arms (default: all)")
-    run_one.add_argument(
-        "--workload", metavar="WORKLOAD", help="instead of the bed's: a shipped workload or a file"
-    )
-    run_one.add_argument("--scale", help="instead of the bed's")
-    run_one.add_argument("--images", metavar="DIR", help="where images lie (default: /dev/shm)")
-    run_one.add_argument("--keep", action="store_true", help="leave the bed standing")
-    _add_reading(run_one)
-    run_one.set_defaults(run_action=_run)
-    report = actions.add_parser("report", help="what the papers found, what was found here, do they agree")
-    report.add_argument(
-        "campaign", nargs="?", default=LATEST, metavar="CAMPAIGN", help="folder, id or latest"
-    )
-    _add_reading(report)
-    report.set_defaults(run_action=_report)
-    down = actions.add_parser("down", help="remove everything of a bed; without BED of all beds")
-    down.add_argument("bed", nargs="?", metavar="BED", help="its name (default: every bed that is up)")
-    down.set_defaults(run_action=_down)
+BED_NAMES = f"{', '.join(shipped())}, or a TOML file"
+IMAGES = option("DIR", "where images lie (default: /dev/shm)")
 
 
-def _add_reading(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+class UpArguments(Arguments):
+    bed: str | None = operand("BED", BED_NAMES, nargs="?")
+    arm: list[str] | None = option("ARM", "only the volumes of these arms (default: all)", nargs="+")
+    images: str | None = IMAGES
+    check: bool = switch("only try what beds need of this machine")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    status: int = arguments.run_action(arguments)
-    return status
+class LabRunArguments(Arguments):
+    bed: str = operand("BED", BED_NAMES)
+    arm: list[str] | None = option("ARM", "only these arms (default: all)", nargs="+")
+    workload: str | None = option("WORKLOAD", "instead of the bed's: a shipped workload or a file")
+    scale: str | None = option(None, "instead of the bed's")
+    images: str | None = IMAGES
+    keep: bool = switch("leave the bed standing")
+    runs: str | None = RUNS
+    json: bool = JSON
 
 
-def _up(arguments: argparse.Namespace) -> int:
+class LabReportArguments(Arguments):
+    campaign: str = operand("CAMPAIGN", "folder, id or latest", default=LATEST)
+    runs: str | None = RUNS
+    json: bool = JSON
+
+
+class DownArguments(Arguments):
+    bed: str | None = operand("BED", "its name (default: every bed that is up)", nargs="?")
+
+
+def _up(arguments: UpArguments) -> int:
     if arguments.check:
         return _check(arguments)
     if arguments.bed is None:
@@ -148,7 +137,7 @@ def _calibrated(standing: Bed, arms: list[ArmSpec]) -> None:
         print(sentence(measured), flush=True)
 
 
-def _run(arguments: argparse.Namespace) -> int:
+def _run(arguments: LabRunArguments) -> int:
     bed, directory = load_bed(arguments.bed), state_directory(os.environ)
     arms = arms_of(bed, arguments.arm)
     chosen = settings()
@@ -172,7 +161,7 @@ def _run(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _report(arguments: argparse.Namespace) -> int:
+def _report(arguments: LabReportArguments) -> int:
     chosen = settings()
     record, folder = read_record(arguments.campaign, chosen.runs(arguments.runs))
     _print(record, folder, bounds_of(chosen), as_json=arguments.json)
@@ -236,7 +225,7 @@ def _check(arguments: argparse.Namespace) -> int:
     return 1 if arguments.bed is not None and any(need.reason for need in tried) else 0
 
 
-def _down(arguments: argparse.Namespace) -> int:
+def _down(arguments: DownArguments) -> int:
     named = None if arguments.bed is None else checked_name(arguments.bed)
     directory = state_directory(os.environ)
     if os.geteuid() != 0:
@@ -260,3 +249,15 @@ def require(bed: BedSpec, arms: list[ArmSpec]) -> None:
                 why=need.reason,
                 cure="mawl lab up --check",
             )
+
+
+VERBS = {
+    "lab up": Verb(
+        UpArguments, _up, help="build a bed, slow it to its speed and calibrate it; or list the beds"
+    ),
+    "lab run": Verb(LabRunArguments, _run, help="build, calibrate, run the arms, report, and remove the bed"),
+    "lab report": Verb(
+        LabReportArguments, _report, help="what the papers found, what was found here, do they agree"
+    ),
+    "lab down": Verb(DownArguments, _down, help="remove everything of a bed; without BED of all beds"),
+}

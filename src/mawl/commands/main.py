@@ -5,111 +5,26 @@ from __future__ import annotations
 import argparse
 import contextlib
 import errno
-import importlib
-import keyword
 import os
 import re
 import resource
 import signal
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 from typing import NoReturn
 
 from mawl.base.errors import LIMITS, MawlError, UnsuitableMachineError, UsageError, meant
-from mawl.base.imports import importing
 from mawl.base.process import end_with
-from mawl.commands.terminal import VerbParser, installing, missing_package, printing
+from mawl.commands.terminal import printing
+from mawl.commands.verbs import VERBS, Verb, actions_of, build_parser
 from mawl.records.store.without_pandas import arrow_alone
-from mawl.version import __version__
-
-VERBS = (
-    "demo",
-    "qualify",
-    "run",
-    "plan",
-    "generate",
-    "report",
-    "compare",
-    "rank",
-    "history",
-    "published",
-    "pack",
-    "validate",
-    "publish",
-    "placement",
-    "simulate",
-    "size",
-    "tune",
-    "serve",
-    "measure",
-    "probe",
-    "compressibility",
-    "import",
-    "derive",
-    "attach",
-    "lab",
-    "doctor",
-    "collect",
-    "clean",
-    "completion",
-    "schema",
-)
-"""Each is a module of this package; one that is a word of Python has ``_`` after it."""
 
 PROC = Path("/proc")
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 NO_TEXT = re.compile("[\ud800-\udfff]")
 """Bytes of a name that are not UTF-8, as Python holds them."""
-EXIT_CODES = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"
-
-
-def build_parser(wanted: Sequence[str] = VERBS, *, everything: bool = True) -> argparse.ArgumentParser:
-    """The command line of the verbs ``wanted``, by default the whole of it; only their modules are loaded.
-
-    Without ``everything`` the help of a verb with many options shows those of its ``GROUPS``.
-    """
-    parser = argparse.ArgumentParser(
-        prog="mawl",
-        description="Mixed Analytics WorkLoad: can this system carry an analytics shop's mixed load, "
-        "what limits it, and what would change that?",
-        epilog=EXIT_CODES,
-    )
-    parser.add_argument("--version", action="version", version=f"mawl {__version__}")
-    parser.add_argument("--debug", action="store_true", help="show a traceback with an error")
-    verbs = parser.add_subparsers(dest="verb", metavar="VERB", required=True, parser_class=VerbParser)
-    for verb in wanted:
-        try:
-            with importing():
-                module = importlib.import_module(f"mawl.commands.{verb}{'_' * keyword.iskeyword(verb)}")
-        except ModuleNotFoundError as error:
-            # The base install reads and reports; what measures needs the extra.
-            _refuse(verbs.add_parser(verb, help=f"needs {installing('programs')}"), error)
-            continue
-        epilog = getattr(module, "EXIT_CODES", EXIT_CODES)
-        sub = verbs.add_parser(
-            module.NAME,
-            help=module.HELP,
-            description=module.__doc__,
-            epilog=epilog,
-            groups=getattr(module, "GROUPS", None),
-            everything=everything,
-        )
-        sub.add_argument("--debug", action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS)
-        module.add_arguments(sub)
-        sub.set_defaults(run_verb=module.run)
-    return parser
-
-
-def _refuse(parser: argparse.ArgumentParser, error: ModuleNotFoundError) -> None:
-    """Make a verb whose packages are missing say so, whatever its arguments."""
-
-    def run(_: argparse.Namespace) -> int:
-        raise missing_package(error, "programs")
-
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
-    parser.set_defaults(run_verb=run)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -128,15 +43,13 @@ def _run(argv: Sequence[str] | None) -> int:
                 f"no verb is called {first!r}", cure=f"{meant(first, VERBS)}choose one of {', '.join(VERBS)}"
             )
         # Of the others nothing is said once the verb is known, and to load them takes longer than most verbs.
-        if first is not None:
-            wanted: tuple[str, ...] = (first,)
-        else:
-            wanted = () if list(words) == ["--version"] else VERBS
+        wanted = () if first is None else (first,)
         parser = build_parser(wanted, everything="--help-all" in words)
         parser.parse_args(words, arguments)
         _refuse_empty(parser, arguments)
         arrow_alone()
-        status: int = arguments.run_verb(arguments)
+        verb: Verb = arguments.called
+        status = verb.run(verb.arguments.read(arguments))
         sys.stdout.flush()
         return status
     except MawlError as error:
@@ -168,7 +81,7 @@ def _address_space_is_limited() -> bool:
 
 def _refuse_empty(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> None:
     """Refuse an option or argument without a character: the command of ``measure`` alone may have some."""
-    for action in _actions(parser, arguments):
+    for action in actions_of(parser, arguments):
         value = getattr(arguments, action.dest, None)
         if action.dest != "command" and "" in (value if isinstance(value, list) else [value]):
             raise UsageError(
@@ -177,14 +90,6 @@ def _refuse_empty(parser: argparse.ArgumentParser, arguments: argparse.Namespace
                 why="a shell variable that is not set reads like that",
                 cure="give it a value, or leave it out",
             )
-
-
-def _actions(parser: argparse.ArgumentParser, arguments: argparse.Namespace) -> Iterator[argparse.Action]:
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            yield from _actions(action.choices[getattr(arguments, action.dest)], arguments)
-        else:
-            yield action
 
 
 def as_error(error: OSError) -> UnsuitableMachineError:

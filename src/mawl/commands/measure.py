@@ -6,7 +6,6 @@ standard output holds one JSON object, and what the command prints there goes to
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import sys
@@ -14,14 +13,15 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 from textwrap import wrap
-from typing import Annotated, TextIO
+from typing import Annotated, Literal, TextIO
 
 import msgspec
 
 from mawl.base.errors import MawlError
 from mawl.base.units import format_bytes, format_seconds
-from mawl.commands.arguments import add_role_arguments, settings
+from mawl.commands.arguments import DATA, UTIL, WORK, settings
 from mawl.commands.output import encoded
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.io import DeviceBytes
 from mawl.figures.job_sums import UNKNOWN_PEAK
 from mawl.figures.series import CounterChange
@@ -49,10 +49,7 @@ from mawl.run.runner.measured_command import NODE, MeasuredCommand, StorageCount
 from mawl.run.runner.preparation import deny_cache
 from mawl.version import __version__
 
-NAME = "measure"
-HELP = "run one command and print its FULLSTIMER figures, I/O by role and waits"
-
-EXIT_CODES = (
+EXIT_STATUS = (
     "exit status: the command's, or 128 and the number of the signal that killed it; 127 no such command, "
     "126 it cannot be executed, 2 wrong use"
 )
@@ -89,29 +86,26 @@ class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_role_arguments(parser, own=False)
-    parser.add_argument(
-        "--sync",
-        action="store_true",
-        help="when the command has ended, wait until the file systems of the roles are written (syncfs), and "
-        "time it apart",
+class MeasureArguments(Arguments):
+    data: list[str] | None = DATA
+    work: list[str] | None = WORK
+    util: list[str] | None = UTIL
+    sync: bool = switch(
+        "when the command has ended, wait until the file systems of the roles are written (syncfs), and "
+        "time it apart"
     )
-    parser.add_argument(
-        "--cache",
-        choices=("none",),
-        help="none: take all files below the directories of the roles out of the page cache before the "
+    cache: Literal["none"] | None = option(
+        None,
+        "none: take all files below the directories of the roles out of the page cache before the "
         "start, and keep them out of it until the end, so that the storage serves every request. Default: "
         "leave the cache as it is",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object to standard output")
-    parser.add_argument("--output", metavar="FILE", help="write the report there")
-    parser.add_argument(
-        "command", nargs="+", metavar="COMMAND", help="the command, after -- where it has options"
-    )
+    json: bool = switch("print one JSON object to standard output")
+    output: str | None = option("FILE", "write the report there")
+    command: list[str] = operand("COMMAND", "the command, after -- where it has options", nargs="+")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: MeasureArguments) -> int:
     """Run the command, print what it did; its exit status."""
     given: dict[Role, list[str] | None] = {
         "data": arguments.data,
@@ -313,3 +307,6 @@ def _background_notice(processes: int) -> list[str]:
         LINE_WIDTH,
         subsequent_indent=" " * 10,
     )
+
+
+VERBS = {"measure": Verb(MeasureArguments, run, EXIT_STATUS)}

@@ -6,10 +6,9 @@ what a pack can prove.
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from pathlib import Path
-from typing import cast, get_args
+from typing import Literal, cast, get_args
 
 from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
@@ -17,53 +16,37 @@ from mawl.archive.packing import MOST_NAMED, PackRequest, pack, read_statement
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_bytes
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import RUNS, settings
 from mawl.commands.reporting import short_path
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.records.store import locate
 from mawl.records.store.campaign import campaign_folder
 
-NAME = "pack"
-HELP = "one file of a run or campaign that others can check: data, figures, manifest, signature"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run",
-        nargs="?",
+class PackArguments(Arguments):
+    run: str = operand(
+        "RUN",
+        "a run folder, a run id, or latest (default); or the folder or name of a campaign, for all its runs",
         default="latest",
-        metavar="RUN",
-        help="a run folder, a run id, or latest (default); or the folder or name of a campaign, for all "
-        "its runs",
     )
-    parser.add_argument(
-        "--output", metavar="FILE", help=f"write there (default: NAME{SUFFIX} in this directory)"
+    output: str | None = option("FILE", f"write there (default: NAME{SUFFIX} in this directory)")
+    redact: str | None = option(
+        "LIST", "remove private names from facts, plan, tables and logs: any of host,user,paths"
     )
-    parser.add_argument(
-        "--redact",
-        metavar="LIST",
-        help="remove private names from facts, plan, tables and logs: any of host,user,paths",
-    )
-    parser.add_argument(
-        "--yes", action="store_true", help="replace words that look like secrets, without asking"
-    )
-    parser.add_argument(
-        "--division",
-        choices=("closed", "open"),
+    yes: bool = switch("replace words that look like secrets, without asking")
+    division: Literal["closed", "open"] = option(
+        None,
+        "closed (default): a workload that mawl ships, unchanged; open: any other",
         default="closed",
-        help="closed (default): a workload that mawl ships, unchanged; open: any other",
     )
-    parser.add_argument(
-        "--statement",
-        metavar="FILE.toml",
-        help="your own words: submitter, contact, system, storage, tuning, notes",
+    statement: str | None = option(
+        "FILE.toml", "your own words: submitter, contact, system, storage, tuning, notes"
     )
-    parser.add_argument(
-        "--sign", metavar="KEY", help="sign the manifest with this SSH key (ssh-keygen) or minisign key"
-    )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    sign: str | None = option("KEY", "sign the manifest with this SSH key (ssh-keygen) or minisign key")
+    runs: str | None = RUNS
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: PackArguments) -> int:
     wanted = [word.strip() for word in (arguments.redact or "").split(",") if word.strip()]
     unknown = [word for word in wanted if word not in get_args(Redaction)]
     if unknown:
@@ -103,3 +86,6 @@ def run(arguments: argparse.Namespace) -> int:
         print("--redact host,user,paths takes such names out")
     print(f"check it with: mawl validate {shlex.quote(short_path(output.absolute()))}")
     return 0
+
+
+VERBS = {"pack": Verb(PackArguments, run)}

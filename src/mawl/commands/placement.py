@@ -7,41 +7,33 @@ that proves it.  docs/guides/placement.md shows it, docs/design/volumes.md has t
 
 from __future__ import annotations
 
-import argparse
 import json
 from pathlib import Path
 
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import JSON, RUN, RUNS, bounds_of, settings
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.side_files import read_probe
 from mawl.whatif.placement import text as placement
 from mawl.whatif.placement.advise import advise
 
-NAME = "placement"
-HELP = "where data, work and util should live: what a move to a probed target would change"
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
+class PlacementArguments(Arguments):
+    run: str = RUN
+    probes: list[str] = operand(
+        "PROBE.json", "what mawl probe wrote; the probe in the run folder counts, too", nargs="*"
     )
-    parser.add_argument(
-        "probes",
-        nargs="*",
-        metavar="PROBE.json",
-        help="what mawl probe wrote; the probe in the run folder counts, too",
-    )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    runs: str | None = RUNS
+    json: bool = JSON
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: PlacementArguments) -> int:
     chosen = settings()
     stored = open_run(arguments.run, chosen.runs(arguments.runs))
     view = StoredView(stored, called=run_name(stored))
@@ -54,3 +46,6 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         print(placement.render(found, width_for(None)))
     return 0
+
+
+VERBS = {"placement": Verb(PlacementArguments, run)}

@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import argparse
 import json
 import textwrap
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
 from mawl.base.units import format_bytes, format_memory, format_plain, format_seconds
 from mawl.campaigns.qualify.plan_duration import Duration, duration_of
-from mawl.commands.arguments import (
-    PLAN_OPTIONS,
-    add_options,
-    add_workload_arguments,
-    spec_of_arguments,
-    volumes_of,
-)
+from mawl.commands.arguments import WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.cluster_run import show_check
 from mawl.commands.doctor import present_inputs
 from mawl.commands.earlier_runs import Peaks
-from mawl.commands.terminal import Groups, groups_of, width_for
+from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import is_of_catalogue
@@ -38,34 +33,20 @@ from mawl.reports.layout import LINE_WIDTH, wrapped
 from mawl.reports.run_lines import scale_text
 from mawl.run.runner.preparation import larger_limit
 
-NAME = "plan"
-HELP = "sessions, stages, jobs, and what bytes, space and memory they will need"
 
-
-_FIELDS = [field for field, option in OPTIONS.items() if "plan" in option.places]
-GROUPS: Groups = groups_of(
-    (OPTIONS[field] for field in (*PLAN_OPTIONS, *_FIELDS, *NODE_OPTIONS)),
-    {
-        "workload": {"WORKLOAD": None},
-        "places": {"--runs": "where run folders are, for the memory that earlier runs measured"},
-        "nodes": {},
-        "result": {"--output": None, "--json": None},
-    },
-)
-
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_workload_arguments(parser)
-    add_options(parser, *_FIELDS, "runs", *NODE_OPTIONS)
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write the plan as a workload file with these options of its run: mawl run FILE runs it",
+class PlanArguments(WorkloadArguments):
+    run_options: Any = options_of_run(
+        *(field for field, option in OPTIONS.items() if "plan" in option.places), "runs", *NODE_OPTIONS
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    output: str | None = option(
+        "FILE",
+        "write the plan as a workload file with these options of its run: mawl run FILE runs it",
+        group="result",
+    )
+    json: bool = switch("print one JSON object", group="result")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: PlanArguments) -> int:
     spec = spec_of_arguments(arguments, leave=("output",))
     plan = plan_of(spec)
     if arguments.output is not None:
@@ -201,3 +182,6 @@ def _asked_lines(asked: Asked, width: int) -> list[str]:
         ),
         *wrapped(f"Together {format_bytes(sum(total.values()))}, {asked.basis}.", width, "  "),
     ]
+
+
+VERBS = {"plan": Verb(PlanArguments, run, grouped=True)}

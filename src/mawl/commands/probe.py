@@ -11,7 +11,7 @@ import secrets
 import sys
 import time
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal
 
 import msgspec
 
@@ -20,9 +20,10 @@ from mawl.advice.conditions import checks_of_probe
 from mawl.advice.guideline import TargetGuideline, probe_guidelines
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
-from mawl.commands.arguments import add_role_arguments, bounds_of, settings
-from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments
-from mawl.commands.terminal import Groups, width_for
+from mawl.commands.arguments import ROLES_OF_RUN, RUNS, bounds_of, settings
+from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
+from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.measure.machine import read_machine
 from mawl.measure.probe.command import (
     DEFAULT_FILE_BYTES,
@@ -128,30 +129,6 @@ def write_described(file: OutputFile, found: Probe) -> str:
     return f"system description in {file.name}" + "".join(f"; {remark}" for remark in remarks)
 
 
-NAME = "probe"
-HELP = "what the storage itself can do (fio), and the guideline of SAS per core"
-EXIT_CODES = FAILING_EXIT_CODES
-GROUPS: Groups = {
-    "places": {
-        "DIR": None,
-        "--data": "input tables and results (default: ./mawl-data)",
-        "--work": "temporary tables (default: ./mawl-work)",
-        "--util": "sort and spill files (default: ./mawl-util)",
-    },
-    "tests": {
-        "--full": "all patterns and request sizes, with 1, 2, 4 and so on up to twice the cores",
-        "--patterns": None,
-        "--sizes": None,
-        "--streams": None,
-        "--seconds": None,
-        "--file-size": None,
-        "--direct": None,
-        "--fill": None,
-        "--steady": None,
-    },
-    "result": {"--output": None, "--run": None, "--system": None, "--json": None},
-}
-
 MOST_STREAMS = 4096
 
 
@@ -173,77 +150,71 @@ class PrintedProbe(msgspec.Struct, frozen=True, kw_only=True):
     guideline: dict[str, TargetGuideline]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "directories", nargs="*", metavar="DIR", help="directories that no role lies on yet, as candidates"
+class ProbeArguments(Arguments):
+    directories: list[str] = operand(
+        "DIR", "directories that no role lies on yet, as candidates", nargs="*", group="places"
     )
-    add_role_arguments(parser)
-    parser.add_argument(
-        "--full",
-        action="store_true",
-        help="sequential reads and writes at 64 KiB to 16 MiB, random and mixed 65:35 at 8 and 64 KiB, "
+    roles: Any = ROLES_OF_RUN
+    full: bool = switch(
+        "sequential reads and writes at 64 KiB to 16 MiB, random and mixed 65:35 at 8 and 64 KiB, "
         "by 1, 2, 4 and so on up to twice the cores",
+        group="tests",
+        brief="all patterns and request sizes, with 1, 2, 4 and so on up to twice the cores",
     )
-    parser.add_argument(
-        "--patterns", metavar="LIST", help=f"only these, separated by commas: {', '.join(KINDS)}"
+    patterns: str | None = option(
+        "LIST", f"only these, separated by commas: {', '.join(KINDS)}", group="tests"
     )
-    parser.add_argument("--sizes", metavar="LIST", help="request sizes, such as 64KiB,1MiB")
-    parser.add_argument("--streams", metavar="LIST", help="numbers of streams, such as 1,8,16")
-    parser.add_argument(
-        "--seconds", type=float, default=DEFAULT_SECONDS, help=f"of each test (default: {DEFAULT_SECONDS:g})"
+    sizes: str | None = option("LIST", "request sizes, such as 64KiB,1MiB", group="tests")
+    streams: str | None = option("LIST", "numbers of streams, such as 1,8,16", group="tests")
+    seconds: float = option(
+        None, f"of each test (default: {DEFAULT_SECONDS:g})", default=DEFAULT_SECONDS, group="tests"
     )
-    parser.add_argument(
-        "--file-size",
+    file_size: str = option(
+        "SIZE",
+        f"of the files of a test, of all its streams together (default: {DEFAULT_FILE_BYTES >> 30}GiB)",
         default=None,
-        metavar="SIZE",
-        help=f"of the files of a test, of all its streams together (default: {DEFAULT_FILE_BYTES >> 30}GiB)",
+        group="tests",
     )
-    parser.add_argument(
-        "--direct",
-        choices=("yes", "no", "both"),
+    direct: Literal["yes", "no", "both"] = option(
+        None,
+        "past the page cache (default; buffered where the file system refuses), through it, or both",
         default="yes",
-        help="past the page cache (default; buffered where the file system refuses), through it, or both",
+        group="tests",
     )
-    parser.add_argument(
-        "--content",
-        choices=("incompressible", "dialled"),
+    content: Literal["incompressible", "dialled"] = option(
+        None,
+        "random bytes (default), or bytes of which zstd-1 saves 0.9, as of the input tables",
         default="incompressible",
-        help="random bytes (default), or bytes of which zstd-1 saves 0.9, as of the input tables",
     )
-    parser.add_argument("--precondition", action="store_true", help="write the files twice before any test")
-    parser.add_argument(
-        "--fill",
-        metavar="LIST",
-        help="make all tests with the file system filled up to these shares, such as 0.5,0.9",
+    precondition: bool = switch("write the files twice before any test")
+    fill: str | None = option(
+        "LIST",
+        "make all tests with the file system filled up to these shares, such as 0.5,0.9",
+        group="tests",
     )
-    parser.add_argument(
-        "--steady",
-        action="store_true",
-        help="go on until the rate varies by less than 5 %% over SECONDS, "
-        f"at most {STEADY_BOUND} times as long",
+    steady: bool = switch(
+        f"go on until the rate varies by less than 5 %% over SECONDS, at most {STEADY_BOUND} times as long",
+        group="tests",
     )
-    parser.add_argument(
-        "--output", default=PROBE, metavar="FILE", help=f"where the results are kept (default: ./{PROBE})"
+    output: str = option(
+        "FILE", f"where the results are kept (default: ./{PROBE})", default=PROBE, group="result"
     )
-    parser.add_argument(
-        "--run", metavar="RUN", help="put the results into a run folder, too, for its reports"
+    run: str | None = option("RUN", "put the results into a run folder, too, for its reports", group="result")
+    runs: str | None = RUNS
+    stored: str | None = option("FILE", "probe nothing: show a kept probe, or give it to --run", name="from")
+    system: str | None = option(
+        "FILE",
+        "write what was found, with this machine's cores and memory, as a system for mawl simulate",
+        group="result",
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--from", dest="stored", metavar="FILE", help="probe nothing: show a kept probe, or give it to --run"
-    )
-    parser.add_argument(
-        "--system",
-        metavar="FILE",
-        help="write what was found, with this machine's cores and memory, as a system for mawl simulate",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    add_fail_on_arguments(parser, "below-guideline")
+    json: bool = switch("print one JSON object", group="result")
+    fail_on: list[str] = fail_on("below-guideline")
+    junit: str | None = JUNIT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ProbeArguments) -> int:
     """Probe, keep, show; 1 where a target has a problem."""
-    failing = Failing(NAME, arguments)
+    failing = Failing(arguments)
     chosen = settings()
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
@@ -403,3 +374,6 @@ def _ratio(text: str) -> float:
     if not 0 < value <= MOST_FILL_RATIO:
         raise UsageError(f"--fill: expected ratios above 0, up to {MOST_FILL_RATIO}, found {text!r}")
     return value
+
+
+VERBS = {"probe": Verb(ProbeArguments, run, FAILING_EXIT_STATUS, grouped=True)}

@@ -6,33 +6,27 @@ pack first, and refuses one whose figures cannot be relied on. docs/guides/publi
 
 from __future__ import annotations
 
-import argparse
 import shlex
 from pathlib import Path
 
 from mawl.archive.bounded_reading import TRUSTED_HELP
 from mawl.archive.site.build import build_site
 from mawl.base.units import counted_noun
-
-NAME = "publish"
-HELP = "a static site of packs: a table, a page for each, their data, a feed"
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("packs", nargs="+", metavar="PACK", help="files that mawl pack wrote")
-    parser.add_argument(
-        "--output", metavar="DIR", default="site", help="the site's directory (default: site)"
-    )
-    parser.add_argument(
-        "--address",
-        metavar="URL",
+class PublishArguments(Arguments):
+    packs: list[str] = operand("PACK", "files that mawl pack wrote", nargs="+")
+    output: str = option("DIR", "the site's directory (default: site)", default="site")
+    address: str = option(
+        "URL",
+        "where the site will be, with a slash at its end, for the names in its feed",
         default="urn:mawl:site:",
-        help="where the site will be, with a slash at its end, for the names in its feed",
     )
-    parser.add_argument("--trusted", action="store_true", help=TRUSTED_HELP)
+    trusted: bool = switch(TRUSTED_HELP)
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: PublishArguments) -> int:
     output = Path(arguments.output)
     packs = [Path(name) for name in arguments.packs]
     entries = build_site(packs, output, arguments.address, trusted=arguments.trusted)
@@ -40,3 +34,6 @@ def run(arguments: argparse.Namespace) -> int:
     page = shlex.quote(str(output / "index.html"))
     print(f"site: {page} ({counted_noun(len(entries), 'pack')}, {accepted} accepted)")
     return 0
+
+
+VERBS = {"publish": Verb(PublishArguments, run)}

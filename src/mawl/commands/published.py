@@ -11,18 +11,16 @@ import argparse
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import RUNS, bounds_of, formats, settings
 from mawl.commands.compare import Reader
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, repeated, switch
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.figures.published_tables import FilledTable, fill_tables
 from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
 from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.reports.json import render
 from mawl.reports.published import listing, markdown, page, text
-
-NAME = "published"
-HELP = "list the papers' results, or show one with its source and caveats"
 
 
 class PublishedList(msgspec.Struct, frozen=True, kw_only=True):
@@ -39,31 +37,21 @@ class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
     tables: list[FilledTable]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "id", nargs="?", metavar="ID", help="one result, or with --tables a paper (default: the list)"
-    )
-    parser.add_argument(
-        "--tables", action="store_true", help="the tables of the paper, with the figures of --run in them"
-    )
-    parser.add_argument(
-        "--run",
-        action="append",
-        metavar="RUN",
-        help="with --tables: a run, or a folder of repeats; may be repeated: the first run goes next to the "
+class PublishedArguments(Arguments):
+    id: str | None = operand("ID", "one result, or with --tables a paper (default: the list)", nargs="?")
+    tables: bool = switch("the tables of the paper, with the figures of --run in them")
+    run: list[str] | None = repeated(
+        "RUN",
+        "with --tables: a run, or a folder of repeats; may be repeated: the first run goes next to the "
         "first column",
+        default=None,
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--format",
-        choices=("text", "json", "markdown"),
-        default="text",
-        help="default: text; markdown is for --tables",
-    )
-    parser.add_argument("--json", action="store_const", const="json", dest="format", help="--format json")
+    runs: str | None = RUNS
+    format: str = formats("text", "json", "markdown", text="default: text; markdown is for --tables")
+    json: bool = switch("--format json", action="store_const", const="json", dest="format")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: PublishedArguments) -> int:
     if arguments.tables:
         return _tables(arguments)
     if arguments.run or arguments.format == "markdown":
@@ -119,3 +107,6 @@ def as_block(result: PublishedResult) -> PublishedFigures:
 
 def _facts(paper: Paper) -> PaperFacts:
     return PaperFacts(**{name: getattr(paper, name) for name in PaperFacts.__struct_fields__})
+
+
+VERBS = {"published": Verb(PublishedArguments, run)}

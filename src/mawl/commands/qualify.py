@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -28,24 +28,18 @@ from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
-from mawl.commands.arguments import (
-    add_options,
-    add_role_arguments,
-    bounds_of,
-    settings,
-    spec_of_arguments,
-    volumes_of,
-)
+from mawl.commands.arguments import bounds_of, settings, spec_of_arguments, volumes_of
 from mawl.commands.campaign_continue import check_place, this_machine
 from mawl.commands.cluster_run import check_reach, places_on_nodes
-from mawl.commands.fail_on import Failing, add_fail_on_arguments
+from mawl.commands.fail_on import JUNIT, Failing, fail_on
 from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
-from mawl.commands.terminal import Groups, require_programs
+from mawl.commands.terminal import require_programs
+from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
-from mawl.records.spec.program_options import Role
+from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.settings import Settings
 from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
@@ -64,42 +58,19 @@ from mawl.version import __version__
 if TYPE_CHECKING:
     from mawl.campaigns.qualify.interface import Work
 
-NAME = "qualify"
-HELP = "does this system carry the load, what limits it, how many sessions fit: one command, one answer"
-EXIT_CODES = (
+EXIT_STATUS = (
     "exit status: 0 carried, 3 not carried, 4 not known (with --fail-on: of its conditions), "
     "1 mawl could not go on, 2 wrong use, 130 interrupted"
 )
 EXIT_OF_ANSWER = {"carried": 0, "not carried": 3, "not known": 4}
-
-GROUPS: Groups = {
-    "places": {
-        "--data": "input tables and results (default: ./mawl-data)",
-        "--work": "temporary tables (default: ./mawl-work)",
-        "--util": "sort and spill files (default: ./mawl-util)",
-        "--runs": None,
-        "--output": None,
-    },
-    "what": {"--minutes": None, "--sessions": None, "--repeat": None, "--scale": None},
-    "how": {"--yes": None, "--anyway": None, "--plan": None, "--continue": None, "--json": None},
-    "nodes": {
-        "--cluster": "answer for the workers of a Dask cluster",
-        "--ssh": "answer for these hosts",
-        "--hosts": "answer for the hosts of a file, with what differs there",
-    },
-}
 
 NODE_FIELDS = tuple(field for field in NODE_OPTIONS if field not in ("on", "on_lost_node"))
 """A qualification has one workload for all nodes, and stops the others where one is lost."""
 
 FILES_OF_NODES = ("hosts", "ssh_config", "tls_ca", "tls_cert", "tls_key")
 
-NEW_ONLY = (
-    *("data", "work", "util", "volume_order", "runs", "output"),
-    *("minutes", "sessions", "repeat", "scale"),
-    *(NODE_OPTIONS[field].name for field in NODE_FIELDS),
-)
-"""Options that a qualification begins with."""
+ON_THE_WAY = ("anyway", "yes", "plan", "continue_folder", "json", "fail_on", "junit")
+"""Options that go with --continue; a qualification begins with the others."""
 
 ANSWER_PAGE = "answer.html"
 DEFAULT_MINUTES = 30.0
@@ -107,54 +78,50 @@ LEAST_MINUTES = 2.0
 MOST_REPEAT = 99
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_role_arguments(parser)
-    add_options(parser, "volume_order")
-    parser.add_argument("--runs", metavar="DIR", help="where its folder goes (default: ./runs)")
-    parser.add_argument("--output", metavar="DIR", help="the folder itself (default: RUNS/qualify-...)")
-    parser.add_argument(
-        "--minutes",
-        type=float,
-        metavar="N",
-        help=f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g}); the answer is "
+class QualifyArguments(Arguments):
+    roles: Any = options_of_run(*ROLES, "volume_order")
+    runs: str | None = option("DIR", "where its folder goes (default: ./runs)", group="places")
+    output: str | None = option("DIR", "the folder itself (default: RUNS/qualify-...)", group="places")
+    minutes: float | None = option(
+        "N",
+        f"the time it may take, from {LEAST_MINUTES:g} (default: {DEFAULT_MINUTES:g}); the answer is "
         "preliminary below 20 minutes of load, which take about 30 on one machine without the page cache",
+        group="what",
     )
-    add_options(parser, "sessions")
-    parser.add_argument(
-        "--repeat",
-        type=int,
-        metavar="N",
-        help=f"measured runs that share the time (default: {FEWEST_RUNS}, more if time is left); 1 makes one "
+    sessions: Any = options_of_run("sessions")
+    repeat: int | None = option(
+        "N",
+        f"measured runs that share the time (default: {FEWEST_RUNS}, more if time is left); 1 makes one "
         f"long run, to outlast an array's cache; fewer than {FEWEST_RUNS} make the answer preliminary",
+        group="what",
     )
-    parser.add_argument(
-        "--scale",
-        metavar="NAME|FACTOR",
-        help="smoke, quick, standard, full, or a factor of full such as 0.01 (default: chosen for the time)",
+    scale: str | None = option(
+        "NAME|FACTOR",
+        "smoke, quick, standard, full, or a factor of full such as 0.01 (default: chosen for the time)",
+        group="what",
     )
-    add_options(parser, *NODE_FIELDS)
-    parser.add_argument(
-        "--anyway",
-        action="store_true",
-        help="go on where other programs use the machine (also with --continue)",
+    nodes: Any = options_of_run(
+        *NODE_FIELDS,
+        briefs={
+            "cluster": "answer for the workers of a Dask cluster",
+            "ssh": "answer for these hosts",
+            "hosts": "answer for the hosts of a file, with what differs there",
+        },
     )
-    parser.add_argument("--yes", action="store_true", help="do not ask before the runs: for scripts")
-    parser.add_argument(
-        "--plan", action="store_true", help="end after the choice: what would be run, and the expected answer"
+    anyway: bool = switch("go on where other programs use the machine (also with --continue)", group="how")
+    yes: bool = switch("do not ask before the runs: for scripts", group="how")
+    plan: bool = switch("end after the choice: what would be run, and the expected answer", group="how")
+    continue_folder: str | None = option(
+        "FOLDER", "go on with one that was stopped, or that ended with --plan", name="continue", group="how"
     )
-    parser.add_argument(
-        "--continue",
-        dest="continue_folder",
-        metavar="FOLDER",
-        help="go on with one that was stopped, or that ended with --plan",
-    )
-    parser.add_argument("--json", action="store_true", help="print the record as one JSON object")
-    add_fail_on_arguments(parser, "not-carried", "below-guideline")
+    json: bool = switch("print the record as one JSON object", group="how")
+    fail_on: list[str] = fail_on("not-carried", "below-guideline")
+    junit: str | None = JUNIT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: QualifyArguments) -> int:
     """Qualify this machine, or nodes; exit status by the answer."""
-    failing = Failing(NAME, arguments)
+    failing = Failing(arguments)
     chosen = settings()
     bounds = bounds_of(chosen)
     if arguments.continue_folder is not None:
@@ -318,7 +285,7 @@ def _places(spec: RunSpec) -> dict[Role, tuple[str, ...]]:
 
 def _warn_unused(chosen: Settings) -> None:
     layer = chosen.layer()
-    used = (*NEW_ONLY, *NODE_FIELDS)
+    used = (*QualifyArguments.declared(), *NODE_FIELDS)
     names = [OPTIONS[field].name for field in layer.values if field not in used]
     names += ["options"] if layer.options else []
     if names:
@@ -336,10 +303,8 @@ def _with_absolute_files(nodes: NodesSpec) -> NodesSpec:
     )
 
 
-def _check_only_continues(arguments: argparse.Namespace) -> None:
-    given = [
-        f"--{name.replace('_', '-')}" for name in NEW_ONLY if getattr(arguments, name) not in (None, False)
-    ]
+def _check_only_continues(arguments: QualifyArguments) -> None:
+    given = [flag for name, flag in arguments.changed().items() if name not in ON_THE_WAY]
     if given:
         raise UsageError(
             f"--continue does not go with {given[0]}",
@@ -360,3 +325,6 @@ def _confirm() -> bool:
     print("Run this? [Y/n] ", end="", file=sys.stderr, flush=True)
     answer = sys.stdin.readline()
     return answer.strip().lower() in ("", "y", "yes") and answer != ""
+
+
+VERBS = {"qualify": Verb(QualifyArguments, run, EXIT_STATUS, grouped=True)}

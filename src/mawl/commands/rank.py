@@ -7,15 +7,16 @@ docs/guides/read-an-answer.md shows it.
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import msgspec
 
 from mawl.advice.rank import Ranking, rank
 from mawl.base.errors import UsageError
+from mawl.commands.arguments import OUTPUT, formats
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
 from mawl.records.model.qualification import Qualification
 from mawl.records.papers import PriceBook, load_prices, with_prices
 from mawl.records.store.campaign import read_qualification
@@ -23,30 +24,22 @@ from mawl.reports import json
 from mawl.reports import rank as reporter
 from mawl.reports.layout import LEAST_WIDTH
 
-NAME = "rank"
-HELP = "qualified systems side by side: sessions that fit, delivered cores, limit, cost per thousand jobs"
 FORMATS = ("text", "markdown", "json")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help="folders that mawl qualify wrote")
-    parser.add_argument(
-        "--price",
-        action="append",
-        default=[],
-        metavar="NAME=PRICE",
-        help="what an hour of a system costs, such as A=1.20/h; may be repeated",
+class RankArguments(Arguments):
+    systems: list[str] = operand("SYSTEM", "folders that mawl qualify wrote", nargs="+")
+    price: list[str] = repeated(
+        "NAME=PRICE", "what an hour of a system costs, such as A=1.20/h; may be repeated"
     )
-    parser.add_argument(
-        "--prices",
-        metavar="FILE.toml",
-        help="a price book: currency, and per_hour with a price for each name",
+    prices: str | None = option(
+        "FILE.toml", "a price book: currency, and per_hour with a price for each name"
     )
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    format: str = formats(*FORMATS)
+    output: str | None = OUTPUT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: RankArguments) -> int:
     book = with_prices(
         load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
     )
@@ -86,3 +79,6 @@ def _rendered(found: Ranking, form: str, width: int) -> str:
     if form == "json":
         return json.render(msgspec.to_builtins(found)) + "\n"
     return (reporter.markdown(found) if form == "markdown" else reporter.text(found, width)) + "\n"
+
+
+VERBS = {"rank": Verb(RankArguments, run)}

@@ -16,13 +16,14 @@ from mawl.advice.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import RUNS, bounds_of, formats, settings
 from mawl.commands.fail_on import (
-    FAILING_EXIT_CODES,
+    FAILING_EXIT_STATUS,
+    JUNIT,
     Failing,
-    add_fail_on_arguments,
     check_campaign,
     check_run,
+    fail_on,
 )
 from mawl.commands.output import encoded, write_text
 from mawl.commands.reporting import (
@@ -37,6 +38,7 @@ from mawl.commands.reporting import (
     write_html,
 )
 from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
@@ -46,10 +48,6 @@ from mawl.records.store.output import write_output
 from mawl.reports import csv, disclosure, json, markdown, night, openmetrics, probe, screen, text
 from mawl.reports.exports import render_iotest, render_logparse, render_saslog
 from mawl.reports.layout import PLAIN, Style
-
-NAME = "report"
-HELP = "report a stored run or campaign as text or HTML, or export it: JSON, CSV, Markdown and others"
-EXIT_CODES = FAILING_EXIT_CODES
 
 Renderer = Callable[[StoredView, Judged], str]
 
@@ -69,47 +67,36 @@ Beside them ``text`` takes how it may look, ``saslog`` jobs and ``csv`` a table.
 ALL_TABLES = "all"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run",
-        nargs="?",
-        default="latest",
-        metavar="RUN",
-        help="a run folder, a run id, or latest (default); or a campaign's folder or name (text, html, json, "
+class ReportArguments(Arguments):
+    run: str = operand(
+        "RUN",
+        "a run folder, a run id, or latest (default); or a campaign's folder or name (text, html, json, "
         "markdown)",
+        default="latest",
     )
-    parser.add_argument(
-        "--format", choices=("text", *FORMATS, "csv", "saslog"), default="text", help="default: text"
-    )
-    parser.add_argument("--all", action="store_true", help="with text: every table instead of one screen")
-    parser.add_argument(
-        "--color",
+    format: str = formats("text", *FORMATS, "csv", "saslog")
+    all: bool = switch("with text: every table instead of one screen")
+    color: str = option(
+        None,
+        "with text: colours on a terminal (default, unless NO_COLOR is set), always or never",
         choices=COLOUR_CHOICES,
         default="auto",
-        help="with text: colours on a terminal (default, unless NO_COLOR is set), always or never",
     )
-    parser.add_argument(
-        "--job",
-        action="append",
-        default=[],
-        metavar="JOB",
-        help="with saslog: only this job; may be repeated",
-    )
-    parser.add_argument(
-        "--table",
+    job: list[str] = repeated("JOB", "with saslog: only this job; may be repeated")
+    table: str | None = option(
+        None,
+        "with csv: which table (default: summary); all of them into the directory --output",
         choices=(*csv.TABLES, ALL_TABLES),
-        help="with csv: which table (default: summary); all of them into the directory --output",
     )
-    parser.add_argument(
-        "--output",
-        metavar="FILE",
-        help="write there instead of to the terminal (html without it: to report.html in the run folder)",
+    output: str | None = option(
+        "FILE", "write there instead of to the terminal (html without it: to report.html in the run folder)"
     )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
+    runs: str | None = RUNS
+    fail_on: list[str] = fail_on("not-carried", "below-guideline", "slower")
+    junit: str | None = JUNIT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ReportArguments) -> int:
     """Write the report; the output file is tried first, so that a bad path fails before any work."""
     if arguments.all and arguments.format != "text":
         raise UsageError("--all goes with --format text", cure="leave it out: other formats hold everything")
@@ -117,7 +104,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError("--job goes with --format saslog", cure="leave it out, or ask for that format")
     if arguments.table and arguments.format != "csv":
         raise UsageError("--table goes with --format csv", cure="leave it out, or ask for that format")
-    failing = Failing(NAME, arguments)
+    failing = Failing(arguments)
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     campaign = campaign_folder(arguments.run, runs)
@@ -208,3 +195,6 @@ def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
     return screen.render(view, summary, outline(view), style, printable(shlex.quote(run_name(view.run))))
+
+
+VERBS = {"report": Verb(ReportArguments, run, FAILING_EXIT_STATUS)}

@@ -2,82 +2,48 @@
 
 from __future__ import annotations
 
-import argparse
 import sys
+from typing import Any
 
 from mawl.base.errors import UsageError
 from mawl.base.imports import importing
-from mawl.commands.arguments import (
-    PLAN_OPTIONS,
-    add_options,
-    add_profile_argument,
-    add_workload_arguments,
-    settings,
-    spec_of_arguments,
-)
-from mawl.commands.fail_on import FAILING_EXIT_CODES, Failing, add_fail_on_arguments, check_run, refuse_slower
+from mawl.commands.arguments import PLAN_OPTIONS, PROFILE, WorkloadArguments, settings, spec_of_arguments
+from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, check_run, fail_on, refuse_slower
 from mawl.commands.make_run import make_run
 from mawl.commands.run_report import EXIT_OF_OUTCOME, show
-from mawl.commands.terminal import Groups, groups_of, require_programs
+from mawl.commands.terminal import require_programs
+from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.sources import OPTIONS, campaign_of_command
 from mawl.records.store.files import FACTS
 
-NAME = "run"
-HELP = "run a workload and write a run folder"
-EXIT_CODES = FAILING_EXIT_CODES
-GROUPS: Groups = groups_of(
-    (*OPTIONS.values(), *CAMPAIGN_OPTIONS.values()),
-    {
-        "workload": {
-            "WORKLOAD": None,
-            "--option": "an option of the programs, such as memsize=512M or cpucount=2; may be repeated",
-        },
-        "places": {},
-        "limits": {},
-        "start": {"--dry-run": None},
-        "campaign": {"--continue": "go on with a campaign that was cut short"},
-        "nodes": {},
-    },
-)
 
-
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_workload_arguments(parser)
-    add_profile_argument(parser)
-    add_options(
-        parser,
-        *(field for field, option in OPTIONS.items() if option.help and field not in PLAN_OPTIONS),
+class RunArguments(WorkloadArguments):
+    profile: str | None = PROFILE
+    run_options: Any = options_of_run(
+        *(field for field, option in OPTIONS.items() if option.help and field not in PLAN_OPTIONS)
     )
-    parser.add_argument(
-        "--dry-run",
-        action="store_true",
-        help="check workload, options and memory, print the plan, start nothing",
+    dry_run: bool = switch("check workload, options and memory, print the plan, start nothing", group="start")
+    json: bool = switch("with --dry-run: print the plan as JSON; with a campaign: its report")
+    fail_on: list[str] = fail_on("not-carried", "below-guideline", "slower")
+    junit: str | None = JUNIT
+    campaign_options: Any = options_of_run(*CAMPAIGN_OPTIONS)
+    continue_campaign: str | None = option(
+        "FOLDER",
+        "go on with a campaign that was cut short: what is finished is kept, the rest is made; alone",
+        name="continue",
+        group="campaign",
+        brief="go on with a campaign that was cut short",
     )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="with --dry-run: print the plan as JSON; with a campaign: its report",
-    )
-    add_fail_on_arguments(parser, "not-carried", "below-guideline", "slower")
-    add_options(parser, *CAMPAIGN_OPTIONS)
-    parser.add_argument(
-        "--continue",
-        dest="continue_campaign",
-        metavar="FOLDER",
-        help="go on with a campaign that was cut short: what is finished is kept, the rest is made; alone",
-    )
-    parser.add_argument(
-        "--yes",
-        action="store_true",
-        help="with --ab, --smt or --continue: do not ask before running the commands that change an arm's "
-        "setting (mawl prints them in any case, and asks only at a terminal)",
+    yes: bool = switch(
+        "with --ab, --smt or --continue: do not ask before running the commands that change an arm's "
+        "setting (mawl prints them in any case, and asks only at a terminal)"
     )
 
 
-def run(arguments: argparse.Namespace) -> int:
-    failing = Failing(NAME, arguments)
+def run(arguments: RunArguments) -> int:
+    failing = Failing(arguments)
     campaign = campaign_of_command(vars(arguments))
     if arguments.yes and arguments.continue_campaign is None and campaign.kind not in ("ab", "smt"):
         raise UsageError("--yes goes with --ab, --smt or --continue", cure="leave it out")
@@ -122,3 +88,6 @@ def _show(spec: RunSpec, failing: Failing) -> int:
         # The terminal may be gone, and with it who stopped the run: its outcome is what counts.
         return status
     return check_run(failing, summary, status)
+
+
+VERBS = {"run": Verb(RunArguments, run, FAILING_EXIT_STATUS, grouped=True)}

@@ -6,16 +6,13 @@ removed or changes its meaning raises the first.
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import json
 from typing import Any, NamedTuple
 
 from mawl.base.errors import UsageError, meant
+from mawl.commands.verbs import Arguments, Verb, operand
 from mawl.records.model.probe import PROBE_FORMAT_VERSION
-
-NAME = "schema"
-HELP = "print the JSON Schema of what another verb prints as JSON"
 
 
 class PrintedFormat(NamedTuple):
@@ -87,12 +84,11 @@ FORMATS = {
 """By name; the two without a version have that of their file."""
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """``mawl schema [NAME]``."""
-    parser.add_argument("name", nargs="?", metavar="NAME", help="one of the list (default: the list)")
+class SchemaArguments(Arguments):
+    name: str | None = operand("NAME", "one of the list (default: the list)", nargs="?")
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: SchemaArguments) -> int:
     """Print the list or a schema."""
     if arguments.name is None:
         width = max(map(len, FORMATS))
@@ -125,3 +121,6 @@ def text(name: str) -> str:
     else:
         found = record_schema(kind, name, one.version, title)
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+
+
+VERBS = {"schema": Verb(SchemaArguments, run)}

@@ -6,7 +6,6 @@ ends it, with status 0.
 
 from __future__ import annotations
 
-import argparse
 import socket
 import sys
 import traceback
@@ -16,8 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import RUNS, bounds_of, settings
 from mawl.commands.terminal import missing_package
+from mawl.commands.verbs import Arguments, Verb, option
 from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
@@ -25,21 +25,14 @@ if TYPE_CHECKING:
     from mawl.commands.server.reports import Renderers
     from mawl.records.store import Run
 
-NAME = "serve"
-HELP = "browse and compare runs, follow a live one, in a browser"
+
+class ServeArguments(Arguments):
+    runs: str | None = RUNS
+    host: str = option("ADDRESS", "address to serve on (default: 127.0.0.1)", default="127.0.0.1")
+    port: int = option("N", "default: 6295; 0 takes any that is free", default=6295)
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--host", metavar="ADDRESS", default="127.0.0.1", help="address to serve on (default: 127.0.0.1)"
-    )
-    parser.add_argument(
-        "--port", metavar="N", type=int, default=6295, help="default: 6295; 0 takes any that is free"
-    )
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ServeArguments) -> int:
     """Serve until a signal; returns 0, since to be stopped is how a server ends."""
     try:
         from mawl.commands.server.application import create_app
@@ -100,3 +93,6 @@ def _say_failure(error: Exception, *, debug: bool) -> None:
     print(f"mawl serve: a page failed: {type(error).__name__}: {error}", file=sys.stderr, flush=True)
     if debug:
         traceback.print_exception(error)
+
+
+VERBS = {"serve": Verb(ServeArguments, run)}

@@ -7,7 +7,6 @@ docs/guides/simulate.md shows it, docs/design/simulation.md has the model.
 
 from __future__ import annotations
 
-import argparse
 import json
 import sys
 from collections.abc import Callable
@@ -22,8 +21,9 @@ from mawl.advice.judge import judged
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
 from mawl.base.removal import temporary_directory
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import JSON, RUN, RUNS, bounds_of, settings
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, option, repeated, switch
 from mawl.figures.view import StoredView
 from mawl.plan.spec import parse_scale
 from mawl.records.model.summary.summary import Judged
@@ -44,51 +44,30 @@ if TYPE_CHECKING:
 
 Told = TypeVar("Told")
 
-NAME = "simulate"
-HELP = "what if: a measured run on other cores, memory, links or devices, with more nodes or sessions"
+
+class SimulateArguments(Arguments):
+    run: str = RUN
+    set: list[str] = repeated(
+        "KEY=VALUE", f"one figure of the system otherwise; may be repeated; KEY: {KEYS}"
+    )
+    system: str | None = option("FILE", "on the system that this TOML file describes")
+    measured_on: str | None = option(
+        "FILE", "the system that the run was made on, where the file knows more of it than the run"
+    )
+    nodes: int | None = option("N", "on N nodes, each with the run's sessions")
+    sessions: int | None = option("N", "with N sessions on each node")
+    scale: str | None = option(None, "with inputs of another scale: a name, or a factor of full")
+    grow: str | None = option("N,N,...", "also at each of these numbers of sessions, to find the knee")
+    against: str | None = option("RUN", "compare with this run, which was really made")
+    seed: int = option(None, "draws what sessions beyond the measured ones do (default: 1)", default=1)
+    output: str | None = option("DIR", "keep the simulated run in this folder")
+    runs: str | None = RUNS
+    published: bool = switch("no run: predicted and published figures of the papers' systems")
+    anyway: bool = switch("simulate although other programs used the run's devices, too")
+    json: bool = JSON
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "run", nargs="?", default="latest", metavar="RUN", help="a run folder, a run id, or latest (default)"
-    )
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="KEY=VALUE",
-        help=f"one figure of the system otherwise; may be repeated; KEY: {KEYS}",
-    )
-    parser.add_argument("--system", metavar="FILE", help="on the system that this TOML file describes")
-    parser.add_argument(
-        "--measured-on",
-        metavar="FILE",
-        help="the system that the run was made on, where the file knows more of it than the run",
-    )
-    parser.add_argument("--nodes", type=int, metavar="N", help="on N nodes, each with the run's sessions")
-    parser.add_argument("--sessions", type=int, metavar="N", help="with N sessions on each node")
-    parser.add_argument("--scale", help="with inputs of another scale: a name, or a factor of full")
-    parser.add_argument(
-        "--grow", metavar="N,N,...", help="also at each of these numbers of sessions, to find the knee"
-    )
-    parser.add_argument("--against", metavar="RUN", help="compare with this run, which was really made")
-    parser.add_argument(
-        "--seed", type=int, default=1, help="draws what sessions beyond the measured ones do (default: 1)"
-    )
-    parser.add_argument("--output", metavar="DIR", help="keep the simulated run in this folder")
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--published",
-        action="store_true",
-        help="no run: predicted and published figures of the papers' systems",
-    )
-    parser.add_argument(
-        "--anyway", action="store_true", help="simulate although other programs used the run's devices, too"
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-
-
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: SimulateArguments) -> int:
     if arguments.published:
         return _published(arguments)
     chosen = settings()
@@ -160,13 +139,9 @@ def _print(told: Told, render: Callable[[Told, int], str], as_json: bool) -> Non
     )
 
 
-def _published(arguments: argparse.Namespace) -> int:
-    unasked = {"published", "json", "verb", "debug"}
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    for name, usual in vars(parser.parse_args([])).items():
-        if name not in unasked and getattr(arguments, name) != usual:
-            given = "RUN" if name == "run" else f"--{name.replace('_', '-')}"
+def _published(arguments: SimulateArguments) -> int:
+    for name, given in arguments.changed().items():
+        if name not in ("published", "json"):
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
     _print(published_forecasts(), render_published, arguments.json)
     return 0
@@ -195,3 +170,6 @@ def _stored(
         label = Label(run_id=f"{base.facts.run_id}-simulated", source=base.facts, command=tuple(sys.argv))
         write_folder(folder, *simulated, label)
         return judged(StoredView(open_run(folder)), bounds)
+
+
+VERBS = {"simulate": Verb(SimulateArguments, run)}

@@ -14,9 +14,10 @@ import math
 from pathlib import Path
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import bounds_of, settings
+from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.reports import json
 from mawl.reports.layout import LEAST_WIDTH
 from mawl.simulation.system import load_system
@@ -26,9 +27,7 @@ from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.question import SizeQuestion, start_of
 from mawl.whatif.size.records import SizeAnswer
 
-NAME = "size"
-HELP = "what to buy: the systems of your price list that carry the load of a run, the cheapest first"
-EXIT_CODES = (
+EXIT_STATUS = (
     "exit status: 0 a pick, 3 no candidate carries by the forecast, 4 one does, but its probability is too "
     "small or not known, 1 a check failed, 2 wrong use, 130 interrupted"
 )
@@ -37,49 +36,32 @@ MOST_MINUTES = 1e6
 MOST_SESSIONS_ASKED = 100_000
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("catalogue", metavar="FILE.toml", help="your price list: candidates and upgrades")
-    parser.add_argument(
-        "run",
-        nargs="?",
-        default="latest",
-        metavar="RUN",
-        help="a run folder, a run id, a folder of mawl qualify, or latest (default)",
+class SizeArguments(Arguments):
+    catalogue: str = operand("FILE.toml", "your price list: candidates and upgrades")
+    run: str = operand(
+        "RUN", "a run folder, a run id, a folder of mawl qualify, or latest (default)", default="latest"
     )
-    parser.add_argument(
-        "--sessions",
-        type=int,
-        metavar="N",
-        help="how many sessions to carry, on all nodes together (default: those of the run)",
+    sessions: int | None = option(
+        "N", "how many sessions to carry, on all nodes together (default: those of the run)"
     )
-    parser.add_argument(
-        "--within",
-        type=float,
-        metavar="MINUTES",
-        help="bound the elapsed time instead of the slowdown (default for derived jobs that are due at some "
+    within: float | None = option(
+        "MINUTES",
+        "bound the elapsed time instead of the slowdown (default for derived jobs that are due at some "
         "time: the window of their night)",
     )
-    parser.add_argument(
-        "--probability",
-        type=float,
-        default=0.5,
-        metavar="P",
-        help="how likely the system must be to carry the load, between 0 and 1 (default: 0.5)",
+    probability: float = option(
+        "P", "how likely the system must be to carry the load, between 0 and 1 (default: 0.5)", default=0.5
     )
-    parser.add_argument(
-        "--measured-on",
-        metavar="FILE",
-        help="a description of the system that the run was made on (mawl probe --system writes one)",
+    measured_on: str | None = option(
+        "FILE", "a description of the system that the run was made on (mawl probe --system writes one)"
     )
-    parser.add_argument(
-        "--anyway", action="store_true", help="size although other programs used the run's devices, too"
-    )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="default: text")
-    parser.add_argument("--output", metavar="FILE", help="write there instead of to the terminal")
+    anyway: bool = switch("size although other programs used the run's devices, too")
+    runs: str | None = RUNS
+    format: str = formats(*FORMATS)
+    output: str | None = OUTPUT
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: SizeArguments) -> int:
     """Forecast every candidate and print; 0 with a pick, 3 if no forecast carries, else 4."""
     chosen = settings()
     question = _question(arguments, bounds_of(chosen).answer_bound)
@@ -136,3 +118,6 @@ def _status(answer: SizeAnswer) -> int:
     if answer.pick is not None:
         return 0
     return 4 if answer.forecast_pick is not None else 3
+
+
+VERBS = {"size": Verb(SizeArguments, run, EXIT_STATUS)}

@@ -10,11 +10,10 @@ server. `search` tries run options against the baseline, and says whether there 
 
 from __future__ import annotations
 
-import argparse
 import secrets
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,13 +23,15 @@ import msgspec
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
-from mawl.commands.arguments import add_options, add_role_arguments, bounds_of, settings, spec_of_arguments
+from mawl.commands.arguments import DATA, JSON, RUNS, UTIL, WORK, bounds_of, settings, spec_of_arguments
 from mawl.commands.campaign_continue import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.terminal import missing_package, require_programs, width_of
+from mawl.commands.verbs import Arguments, Verb, operand, option, options_of_run, repeated, switch
 from mawl.figures.view import StoredView
 from mawl.importers.formats.settings.collection import PLATFORMS
 from mawl.plan.workload import shipped
 from mawl.records.model.campaign import Campaign
+from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign
@@ -43,7 +44,7 @@ from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile
 from mawl.tuning.search import text as reporter
-from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchRecord
+from mawl.tuning.search.records import ObjectiveName, SearchAnswer, SearchRecord
 from mawl.tuning.search.space import checked_space
 from mawl.tuning.text import render_changes
 from mawl.version import __version__
@@ -60,62 +61,43 @@ UNITS = {"s": 1.0, "min": 60.0, "h": 3600.0}
 PROFILE = "profile.toml"
 
 
-def add_search_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "workload",
+class SearchArguments(Arguments):
+    workload: str | None = operand(
+        "WORKLOAD",
+        f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
         nargs="?",
-        metavar="WORKLOAD",
-        help=f"a shipped workload ({', '.join(shipped())}) or a TOML file (default: {DEFAULT_WORKLOAD})",
     )
-    parser.add_argument("--space", metavar="FILE", help="the space: a TOML file with a key per dimension")
-    parser.add_argument(
-        "--dimension",
-        action="append",
-        metavar="NAME=VALUE,VALUE",
-        help="a dimension of the space, such as sortsize=16MiB,256MiB or cpucount=1..8 (doublings) or "
+    space: str | None = option("FILE", "the space: a TOML file with a key per dimension")
+    dimension: list[str] | None = repeated(
+        "NAME=VALUE,VALUE",
+        "a dimension of the space, such as sortsize=16MiB,256MiB or cpucount=1..8 (doublings) or "
         "work=DIR:DIR,DIR; may be repeated",
+        default=None,
     )
-    parser.add_argument(
-        "--objective", choices=tuple(OBJECTIVES), help="the figure to improve (default: response-time)"
+    objective: ObjectiveName | None = option(None, "the figure to improve (default: response-time)")
+    budget: str | None = option("TIME", f"time for all runs, in s, min or h (default: {DEFAULT_BUDGET})")
+    confidence: float | None = option(
+        "RATIO", f"confidence level for reporting a gain or ruling one out (default: {DEFAULT_CONFIDENCE:g})"
     )
-    parser.add_argument(
-        "--budget", metavar="TIME", help=f"time for all runs, in s, min or h (default: {DEFAULT_BUDGET})"
+    smallest_gain: float | None = option(
+        "RATIO", f"a gain below which none is worth having (default: {DEFAULT_SMALLEST_GAIN:g})"
     )
-    parser.add_argument(
-        "--confidence",
-        type=float,
-        metavar="RATIO",
-        help=f"confidence level for reporting a gain or ruling one out (default: {DEFAULT_CONFIDENCE:g})",
+    seed: int | None = option(None, "seed of proposals and of the order of runs (default: 1)")
+    resumed: str | None = option("FOLDER", "go on with a search", name="continue")
+    write_profile: str | None = option(
+        "FILE", f"where the profile of a gain is written (default: {PROFILE} in the search's folder)"
     )
-    parser.add_argument(
-        "--smallest-gain",
-        type=float,
-        metavar="RATIO",
-        help=f"a gain below which none is worth having (default: {DEFAULT_SMALLEST_GAIN:g})",
+    run_options: Any = options_of_run(
+        *("sessions", "scale", "cache", "cores", "memory_limit_bytes", *ROLES, "volume_order")
     )
-    parser.add_argument("--seed", type=int, help="seed of proposals and of the order of runs (default: 1)")
-    parser.add_argument("--continue", dest="resumed", metavar="FOLDER", help="go on with a search")
-    parser.add_argument(
-        "--write-profile",
-        metavar="FILE",
-        help=f"where the profile of a gain is written (default: {PROFILE} in the search's folder)",
+    runs: str | None = option("DIR", "where the search's folder goes (default: ./runs)")
+    json: bool = JSON
+    option: list[str] = repeated(
+        "NAME=VALUE", "a run option of the baseline, as for mawl run; may be repeated"
     )
-    add_options(parser, "sessions", "scale")
-    parser.add_argument(
-        "--option",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="a run option of the baseline, as for mawl run; may be repeated",
-    )
-    add_options(parser, "cache", "cores", "memory_limit_bytes")
-    add_role_arguments(parser)
-    add_options(parser, "volume_order")
-    parser.add_argument("--runs", metavar="DIR", help="where the search's folder goes (default: ./runs)")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
 
 
-def run_search(arguments: argparse.Namespace) -> int:
+def run_search(arguments: SearchArguments) -> int:
     """Search, or go on with a search; 0 whatever it found."""
     if find_spec("optuna") is None:
         raise missing_package(ModuleNotFoundError(name="optuna"), "search")
@@ -202,7 +184,7 @@ def _proposals(search: SearchCampaign, bounds: AnswerBounds) -> Any:
     return Proposals(rows=[row for row in rows if row.state == "differs"])
 
 
-def _search_record(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRecord:
+def _search_record(arguments: SearchArguments, baseline: RunSpec) -> SearchRecord:
     confidence = DEFAULT_CONFIDENCE if arguments.confidence is None else arguments.confidence
     if not 0.5 <= confidence < 1.0:
         raise UsageError(f"--confidence {confidence:g}: expected a ratio from 0.5 to below 1")
@@ -212,7 +194,7 @@ def _search_record(arguments: argparse.Namespace, baseline: RunSpec) -> SearchRe
     seed = 1 if arguments.seed is None else arguments.seed
     if not 0 <= seed < 2**32:
         raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
-    objective = arguments.objective or next(iter(OBJECTIVES))
+    objective: ObjectiveName = arguments.objective or "response-time"
     space, unchanged, directories = checked_space(arguments, baseline, objective)
     return SearchRecord(
         workload=baseline.workload,
@@ -257,21 +239,10 @@ def _campaign(baseline: RunSpec) -> Campaign:
     )
 
 
-def _refuse_others(arguments: argparse.Namespace) -> None:
-    for name in _other_names(arguments):
-        raise UsageError(f"{name} does not go with --continue", why="the search's own record has it")
-
-
-def _other_names(arguments: argparse.Namespace) -> Iterator[str]:
-    if arguments.workload is not None:
-        yield "WORKLOAD"
-    for name in (
-        *("space", "dimension", "objective", "budget", "confidence", "smallest_gain", "seed"),
-        *("sessions", "scale", "option", "cache", "cores", "memory_limit", "data", "work", "util"),
-        *("volume_order", "write_profile"),
-    ):
-        if getattr(arguments, name) not in (None, []):
-            yield f"--{name.replace('_', '-')}"
+def _refuse_others(arguments: SearchArguments) -> None:
+    for name, given in arguments.changed().items():
+        if name not in ("resumed", "runs", "json"):
+            raise UsageError(f"{given} does not go with --continue", why="the search's own record has it")
 
 
 def _keep_quiet(_: str) -> None:
@@ -282,86 +253,68 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-NAME = "tune"
-HELP = "settings: what is set, what is recommended, why, and the commands that change it"
-
-
 class ProfilesShown(msgspec.Struct, frozen=True, kw_only=True):
     """The profiles that ``mawl tune show --json`` prints."""
 
     profiles: list[Profile]
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    names = "show|check|compare|collector|search"
-    verbs = parser.add_subparsers(dest="tune_verb", metavar=names, required=True)
-    show = verbs.add_parser("show", help="the profiles, or one of them")
-    show.add_argument("profile", nargs="?", metavar="PROFILE", help="a name, or a TOML file of your own")
-    show.add_argument("--all", action="store_true", help="every setting of every profile")
-    show.add_argument("--json", action="store_true", help="print one JSON object")
-    show.set_defaults(run_tune=_show)
-    compare = verbs.add_parser("check", help="compare what is set with what is recommended")
-    compare.add_argument(
-        "run",
-        nargs="?",
-        metavar="RUN",
-        help="a run folder, a run id, or latest (default, without --live and --from)",
+STORAGE = repeated(
+    "NAMES=SYSTEM",
+    "for files: the storage system that disks, adapters or file systems are on, such as "
+    "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
+    default=None,
+)
+PROFILES = repeated(
+    "PROFILE",
+    "a profile or a TOML file; may be repeated (default: those for the platform that `mawl tune show` "
+    "marks with *)",
+    default=None,
+)
+
+
+class ShowArguments(Arguments):
+    profile: str | None = operand("PROFILE", "a name, or a TOML file of your own", nargs="?")
+    all: bool = switch("every setting of every profile")
+    json: bool = JSON
+
+
+class CheckArguments(Arguments):
+    run: str | None = operand(
+        "RUN", "a run folder, a run id, or latest (default, without --live and --from)", nargs="?"
     )
-    compare.add_argument("--live", action="store_true", help="this machine as it is set now")
-    compare.add_argument(
-        "--from",
+    live: bool = switch("this machine as it is set now")
+    collected: list[str] | None = option(
+        "PATH",
+        "files with the output of commands of another system, or folders that its collector wrote",
+        name="from",
         nargs="+",
-        dest="collected",
-        metavar="PATH",
-        help="files with the output of commands of another system, or folders that its collector wrote",
     )
-    add_role_arguments(compare, own=False)
-    _add_common(compare)
-    compare.add_argument("--all", action="store_true", help="every setting, also those that do not differ")
-    compare.set_defaults(run_tune=_check)
-    sides = verbs.add_parser(
-        "compare", help="settings before and after: changed, left as they were, not checked"
-    )
-    for side, what in (("before", "older"), ("after", "newer")):
-        sides.add_argument(side, metavar=side.upper(), help=f"the {what} collection, or a run")
-    _add_common(sides)
-    sides.add_argument("--all", action="store_true", help="also what was left as it was, or not checked")
-    sides.set_defaults(run_tune=_compare)
-    collect = verbs.add_parser("collector", help="print a script that collects settings; it only reads")
-    collect.add_argument("platform", choices=PLATFORMS, help="what the script runs on")
-    collect.set_defaults(run_tune=_collector)
-    search = verbs.add_parser(
-        "search", help="run options that are better than the baseline, if there are any"
-    )
-    add_search_arguments(search)
-    search.set_defaults(run_tune=run_search)
+    data: list[str] | None = DATA
+    work: list[str] | None = WORK
+    util: list[str] | None = UTIL
+    storage: list[str] | None = STORAGE
+    runs: str | None = RUNS
+    profile: list[str] | None = PROFILES
+    json: bool = JSON
+    all: bool = switch("every setting, also those that do not differ")
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--storage",
-        action="append",
-        metavar="NAMES=SYSTEM",
-        help="for files: the storage system that disks, adapters or file systems are on, such as "
-        "'sasdata=ESS GL4' or 'hdisk*=XIV'; may be repeated (default: what the files say)",
-    )
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
-    parser.add_argument(
-        "--profile",
-        action="append",
-        metavar="PROFILE",
-        help="a profile or a TOML file; may be repeated (default: those for the "
-        "platform that `mawl tune show` marks with *)",
-    )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+class ChangesArguments(Arguments):
+    before: str = operand("BEFORE", "the older collection, or a run")
+    after: str = operand("AFTER", "the newer collection, or a run")
+    storage: list[str] | None = STORAGE
+    runs: str | None = RUNS
+    profile: list[str] | None = PROFILES
+    json: bool = JSON
+    all: bool = switch("also what was left as it was, or not checked")
 
 
-def run(arguments: argparse.Namespace) -> int:
-    status: int = arguments.run_tune(arguments)
-    return status
+class CollectorArguments(Arguments):
+    platform: str = operand(None, "what the script runs on", choices=PLATFORMS)
 
 
-def _show(arguments: argparse.Namespace) -> int:
+def _show(arguments: ShowArguments) -> int:
     if arguments.all and arguments.profile is not None:
         raise UsageError("--all does not go with a profile", cure="leave one of them out")
     chosen = [profile(arguments.profile)] if arguments.profile is not None else list(profiles().values())
@@ -373,7 +326,7 @@ def _show(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _check(arguments: argparse.Namespace) -> int:
+def _check(arguments: CheckArguments) -> int:
     asked = {"--live": arguments.live, "--from": arguments.collected, "a run": arguments.run is not None}
     given = [name for name, there in asked.items() if there]
     if len(given) > 1:
@@ -409,7 +362,7 @@ def _storages(given: Sequence[str] | None) -> dict[str, str]:
     return found
 
 
-def _compare(arguments: argparse.Namespace) -> int:
+def _compare(arguments: ChangesArguments) -> int:
     chosen = settings()
     wanted = [profile(name) for name in arguments.profile] if arguments.profile else None
     names = (arguments.before, arguments.after)
@@ -430,6 +383,21 @@ def _is_collection(path: Path) -> bool:
     return path.exists() and not (path / "run.json").exists()
 
 
-def _collector(arguments: argparse.Namespace) -> int:
+def _collector(arguments: CollectorArguments) -> int:
     print(collector(arguments.platform), end="")
     return 0
+
+
+VERBS = {
+    "tune show": Verb(ShowArguments, _show, help="the profiles, or one of them"),
+    "tune check": Verb(CheckArguments, _check, help="compare what is set with what is recommended"),
+    "tune compare": Verb(
+        ChangesArguments, _compare, help="settings before and after: changed, left as they were, not checked"
+    ),
+    "tune collector": Verb(
+        CollectorArguments, _collector, help="print a script that collects settings; it only reads"
+    ),
+    "tune search": Verb(
+        SearchArguments, run_search, help="run options that are better than the baseline, if there are any"
+    ),
+}

@@ -5,7 +5,6 @@ docs/reference/rules.md says what each rule shows and what it cannot show.
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
 from functools import partial
@@ -16,40 +15,36 @@ from mawl.archive.subject import ValidationSubject, campaign_subject, pack_subje
 from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
 from mawl.base.removal import temporary_directory
-from mawl.commands.arguments import settings
+from mawl.commands.arguments import JSON, RUNS, settings
 from mawl.commands.output import write_text
 from mawl.commands.terminal import width_of
+from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.records.store import locate
 from mawl.records.store.campaign import campaign_folder
 from mawl.reports import json
 from mawl.reports.exports import render_junit
 
-NAME = "validate"
-HELP = "check a pack, run or campaign by numbered rules: whole, unaltered, fit to publish"
-EXIT_CODES = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong use, 130 interrupted"
+EXIT_STATUS = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong use, 130 interrupted"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "subject",
-        nargs="?",
+class ValidateArguments(Arguments):
+    subject: str = operand(
+        "PACK|RUN",
+        "a file that mawl pack wrote; or a run folder, a run id, latest (default), a campaign",
         default="latest",
-        metavar="PACK|RUN",
-        help="a file that mawl pack wrote; or a run folder, a run id, latest (default), a campaign",
     )
-    parser.add_argument(
-        "--signers",
-        metavar="FILE",
-        help="keys that you trust: allowed signers of ssh-keygen, or a public key of minisign; a pack that "
+    signers: str | None = option(
+        "FILE",
+        "keys that you trust: allowed signers of ssh-keygen, or a public key of minisign; a pack that "
         "none of them signed is not accepted",
     )
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--junit", metavar="FILE", help="write a test for each rule there, as JUnit XML")
-    parser.add_argument("--trusted", action="store_true", help=TRUSTED_HELP)
-    parser.add_argument("--runs", metavar="DIR", help="where run folders are (default: ./runs)")
+    json: bool = JSON
+    junit: str | None = option("FILE", "write a test for each rule there, as JUnit XML")
+    trusted: bool = switch(TRUSTED_HELP)
+    runs: str | None = RUNS
 
 
-def run(arguments: argparse.Namespace) -> int:
+def run(arguments: ValidateArguments) -> int:
     """Ask the rules and print what they say; 1 where the subject is not accepted."""
     began = time.monotonic()
     signers = None if arguments.signers is None else Path(arguments.signers)
@@ -84,3 +79,6 @@ def _subject(name: str, runs: Path, signers: Path | None, place: Path) -> Valida
     if campaign is not None:
         return campaign_subject(campaign.resolve())
     return run_subject(locate(name, runs))
+
+
+VERBS = {"validate": Verb(ValidateArguments, run, EXIT_STATUS)}

@@ -130,7 +130,8 @@ def test_a_full_and_a_read_only_disk_say_so_and_the_role_beside_them_is_probed(
 
 AS_NOBODY = """
 import os, sys
-from mawl.commands.main import build_parser, main
+from mawl.commands.main import main
+from mawl.commands.verbs import build_parser
 build_parser()
 os.setgroups([])
 os.setgid(65534)

@@ -9,17 +9,17 @@ import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.commands.arguments import spec_of_arguments
-from mawl.commands.main import build_parser
 from mawl.plan.output import plan_toml
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import load_workload
 from mawl.records.spec.run_spec import RunSpec
+from tests.fakes.command_line import call, parsed
 from tests.records.spec.test_record import EVERYTHING
 
 
 def taken(*words: str) -> RunSpec:
     """What ``mawl run`` makes of a command line."""
-    return spec_of_arguments(build_parser(["run"]).parse_args(["run", *words]))
+    return spec_of_arguments(parsed("run", *words))
 
 
 @pytest.fixture
@@ -86,8 +86,7 @@ def test_what_is_wrong_there_is_refused_with_its_key(
 def test_plan_writes_what_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["plan", "nano", "--cache", "none", "--work", "fast", "--output", "made.toml"]
-    arguments = build_parser(["plan"]).parse_args(words)
-    assert arguments.run_verb(arguments) == 0
+    assert call(*words) == 0
     spec, _ = load_workload("made.toml")
     assert spec.run is not None
     found = taken("made.toml")

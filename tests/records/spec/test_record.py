@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import argparse
-
 import msgspec
 import pytest
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import spec_of_arguments
-from mawl.commands.run import add_arguments
 from mawl.records.spec.program_options import MIB, Options
 from mawl.records.spec.run_spec import NodesSpec, RunSpec, check
 from mawl.records.spec.sources import OPTIONS, as_command, layer_of_command, layer_of_environment, spec_of
+from tests.fakes.command_line import parsed
 
 EVERYTHING = RunSpec(
     workload="nano.toml",
@@ -63,9 +61,7 @@ ON_A_CLUSTER = RunSpec(
 
 def typed(*words: str) -> RunSpec:
     """What a command line asks, without settings."""
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    return spec_of(layer_of_command(vars(parser.parse_args(words))))
+    return spec_of(layer_of_command(vars(parsed("run", *words))))
 
 
 @pytest.mark.parametrize("spec", [RunSpec(), EVERYTHING, ON_NODES, ON_A_CLUSTER])
@@ -184,7 +180,5 @@ def test_what_is_no_rate_of_a_link_is_refused(text: str) -> None:
 def test_settings_lie_under_the_command_line(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MAWL_CORES", "2")
     monkeypatch.setenv("MAWL_START", "spawn")
-    parser = argparse.ArgumentParser()
-    add_arguments(parser)
-    spec = spec_of_arguments(parser.parse_args(["--cores", "1"]))
+    spec = spec_of_arguments(parsed("run", "--cores", "1"))
     assert (spec.cores, spec.start) == ("1", "spawn")

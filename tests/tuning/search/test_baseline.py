@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 
 import pytest
 
 from mawl.commands.arguments import spec_of_arguments
-from mawl.commands.main import build_parser
 from mawl.records.spec.program_options import ROLES
 from mawl.tuning.search.space import NAMES, checked_space, effect_of, setup_of, with_setup
+from tests.fakes.command_line import parsed
 
 BASELINE = (
     "mixed20",
@@ -40,10 +39,6 @@ VALUES = {
     "work": "w1:w2:w3",
     "util": "blocks-of-64k",
 }
-
-
-def parsed(*words: str) -> argparse.Namespace:
-    return build_parser([words[0]]).parse_args(words)
 
 
 @pytest.fixture(autouse=True)

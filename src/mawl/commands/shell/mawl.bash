@@ -5,24 +5,24 @@ _mawl_values() {
     words='' place='' several='' verbs_follow=''
     case "$1:$2" in
     :)
-        words='demo qualify run plan generate report compare rank history published pack validate publish placement simulate size tune serve measure probe compressibility import derive attach lab doctor collect clean completion schema' verbs_follow='1'
+        words='demo qualify run plan generate measure probe compressibility lab report compare history serve published pack validate publish size rank simulate placement tune import derive attach doctor collect clean completion schema' verbs_follow='1'
         ;;
-    demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | compare:--reference | compare:--candidate | compare:--settings | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
+    demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | compare:--reference | compare:--candidate | compare:--settings | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
         place='directory' several='1'
         ;;
-    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | plan:--node-runs | report:--runs | report: | compare:--runs | compare: | rank: | history:--runs | history: | published:--run | published:--runs | pack:--runs | pack: | validate:--runs | publish:--output | placement:--runs | simulate:--against | simulate:--output | simulate:--runs | simulate: | size:--runs | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | serve:--runs | probe:--run | probe:--runs | probe: | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | doctor:--runs | doctor:--node-runs | collect:--runs | collect: | clean:--runs | clean:--node-runs | clean:)
+    demo:--runs | qualify:--runs | qualify:--output | qualify:--node-runs | qualify:--continue | run:--runs | run:--output | run:--node-runs | run:--continue | plan:--runs | plan:--node-runs | probe:--run | probe:--runs | probe: | 'lab up:--images' | 'lab run:--images' | 'lab run:--runs' | 'lab report:--runs' | 'lab report:' | report:--runs | report: | compare:--runs | compare: | history:--runs | history: | serve:--runs | published:--run | published:--runs | pack:--runs | pack: | validate:--runs | publish:--output | size:--runs | rank: | simulate:--against | simulate:--output | simulate:--runs | simulate: | placement:--runs | 'tune check:--runs' | 'tune check:' | 'tune compare:--runs' | 'tune compare:' | 'tune search:--continue' | 'tune search:--runs' | import:--output | import:--runs | derive:--output | derive:--runs | attach:--runs | doctor:--runs | doctor:--node-runs | collect:--runs | collect: | clean:--runs | clean:--node-runs | clean:)
         place='directory'
         ;;
     qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
         words='rotation free-space'
         ;;
-    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | report:--job | compare:--margin | rank:--price | pack:--redact | publish:--address | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | size:--sessions | size:--within | size:--probability | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--option' | 'tune search:--cores' | 'tune search:--memory-limit' | serve:--host | serve:--port | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | doctor:--sessions | doctor:--option | doctor:--memory-limit | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
+    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | report:--job | compare:--margin | serve:--host | serve:--port | pack:--redact | publish:--address | size:--sessions | size:--within | size:--probability | rank:--price | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--cores' | 'tune search:--memory-limit' | 'tune search:--option' | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | doctor:--sessions | doctor:--memory-limit | doctor:--option | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
         :
         ;;
-    qualify:--scale | run:--scale | plan:--scale | generate:--scale | simulate:--scale | 'tune search:--scale' | derive:--scale | 'lab run:--scale' | doctor:--scale)
+    qualify:--scale | run:--scale | plan:--scale | generate:--scale | 'lab run:--scale' | simulate:--scale | 'tune search:--scale' | derive:--scale | doctor:--scale)
         words='smoke quick standard full'
         ;;
-    qualify:--hosts | qualify:--remote-python | qualify:--ssh-config | qualify:--tls-ca | qualify:--tls-cert | qualify:--tls-key | qualify:--junit | run:--profile | run:--reference | run:--probe | run:--hosts | run:--remote-python | run:--ssh-config | run:--tls-ca | run:--tls-cert | run:--tls-key | run:--junit | plan:--reference | plan:--probe | plan:--hosts | plan:--remote-python | plan:--ssh-config | plan:--tls-ca | plan:--tls-cert | plan:--tls-key | plan:--output | generate:--output | report:--output | report:--junit | compare:--output | compare:--junit | rank:--prices | rank:--output | history:--output | history:--junit | pack:--output | pack:--statement | pack:--sign | validate:--signers | validate:--junit | validate: | publish: | placement: | simulate:--system | simulate:--measured-on | size:--measured-on | size:--output | size: | 'tune search:--space' | 'tune search:--write-profile' | measure:--output | measure: | probe:--output | probe:--from | probe:--system | probe:--junit | compressibility:--output | compressibility: | import:--array-map | import: | derive: | attach:--array-map | attach: | doctor:--hosts | doctor:--remote-python | doctor:--ssh-config | doctor:--tls-ca | doctor:--tls-cert | doctor:--tls-key)
+    qualify:--hosts | qualify:--remote-python | qualify:--ssh-config | qualify:--tls-ca | qualify:--tls-cert | qualify:--tls-key | qualify:--junit | run:--profile | run:--reference | run:--probe | run:--hosts | run:--remote-python | run:--ssh-config | run:--tls-ca | run:--tls-cert | run:--tls-key | run:--junit | plan:--reference | plan:--probe | plan:--hosts | plan:--remote-python | plan:--ssh-config | plan:--tls-ca | plan:--tls-cert | plan:--tls-key | plan:--output | generate:--output | measure:--output | measure: | probe:--output | probe:--from | probe:--system | probe:--junit | compressibility:--output | compressibility: | report:--output | report:--junit | compare:--output | compare:--junit | history:--output | history:--junit | pack:--output | pack:--statement | pack:--sign | validate:--signers | validate:--junit | validate: | publish: | size:--measured-on | size:--output | size: | rank:--prices | rank:--output | simulate:--system | simulate:--measured-on | placement: | 'tune search:--space' | 'tune search:--write-profile' | import:--array-map | import: | derive: | attach:--array-map | attach: | doctor:--hosts | doctor:--remote-python | doctor:--ssh-config | doctor:--tls-ca | doctor:--tls-cert | doctor:--tls-key)
         place='file'
         ;;
     qualify:--shared | run:--shared | plan:--shared | doctor:--shared)
@@ -55,50 +55,8 @@ _mawl_values() {
     run:--ab | 'tune check:--from')
         place='file' several='1'
         ;;
-    run: | plan: | generate: | 'tune search:' | 'lab run:--workload' | doctor:)
+    run: | plan: | generate: | 'lab run:--workload' | 'tune search:' | doctor:)
         words='bed mixed20 mixed30 mixed30-19 nano starter' place='file'
-        ;;
-    report:--format)
-        words='text json html markdown disclosure logparse throughput night openmetrics csv saslog'
-        ;;
-    report:--color)
-        words='auto always never'
-        ;;
-    report:--table)
-        words='summary jobs steps events samples array_volumes arrays devices energy nodes programs queue roles storage_servers threads volumes windows all'
-        ;;
-    compare:--format | history:--format)
-        words='text json markdown html'
-        ;;
-    rank:--format)
-        words='text markdown json'
-        ;;
-    history:--fail-on)
-        words='regression'
-        ;;
-    published:--format)
-        words='text json markdown'
-        ;;
-    published:)
-        words='dl980-spinning-30 dl980-flash-30 dl980-flash-untuned-30 s822-xiv-20 s822-xiv-30 s822-hybrid-20 e880-xiv-plain-30 e880-xiv-compressed-30 e880-ess-40gbe-4x30 e880-ess-56gbe-4x30 e980-fs9150-4'
-        ;;
-    pack:--division)
-        words='closed open'
-        ;;
-    size:--format)
-        words='text markdown json html'
-        ;;
-    tune:)
-        words='show check compare collector search' verbs_follow='1'
-        ;;
-    'tune show:' | 'tune check:--profile' | 'tune compare:--profile')
-        words='aix-fibre-channel aix-power8 arrays flash-cards linux-file-systems linux-multipath linux-network-file-systems linux-sequential sas-options spectrum-scale tuned-sas-performance tuned-throughput-performance volumes' place='file'
-        ;;
-    'tune collector:')
-        words='aix linux scale vios'
-        ;;
-    'tune search:--objective')
-        words='response-time elapsed sustained cpu-real'
         ;;
     measure:--cache)
         words='none'
@@ -121,6 +79,54 @@ _mawl_values() {
     compressibility:--storage)
         words='plain btrfs zram' several='1'
         ;;
+    lab:)
+        words='up run report down' verbs_follow='1'
+        ;;
+    'lab up:' | 'lab run:' | 'lab down:')
+        words='blocksize compression fabric hybrid spinning-vs-flash tuned volumes'
+        ;;
+    report:--format)
+        words='text json html markdown disclosure logparse throughput night openmetrics csv saslog'
+        ;;
+    report:--color)
+        words='auto always never'
+        ;;
+    report:--table)
+        words='summary jobs steps events samples array_volumes arrays devices energy nodes programs queue roles storage_servers threads volumes windows all'
+        ;;
+    compare:--format | history:--format)
+        words='text json markdown html'
+        ;;
+    history:--fail-on)
+        words='regression'
+        ;;
+    published:--format)
+        words='text json markdown'
+        ;;
+    published:)
+        words='dl980-spinning-30 dl980-flash-30 dl980-flash-untuned-30 s822-xiv-20 s822-xiv-30 s822-hybrid-20 e880-xiv-plain-30 e880-xiv-compressed-30 e880-ess-40gbe-4x30 e880-ess-56gbe-4x30 e980-fs9150-4'
+        ;;
+    pack:--division)
+        words='closed open'
+        ;;
+    size:--format)
+        words='text markdown json html'
+        ;;
+    rank:--format)
+        words='text markdown json'
+        ;;
+    tune:)
+        words='show check compare collector search' verbs_follow='1'
+        ;;
+    'tune show:' | 'tune check:--profile' | 'tune compare:--profile')
+        words='aix-fibre-channel aix-power8 arrays flash-cards linux-file-systems linux-multipath linux-network-file-systems linux-sequential sas-options spectrum-scale tuned-sas-performance tuned-throughput-performance volumes' place='file'
+        ;;
+    'tune collector:')
+        words='aix linux scale vios'
+        ;;
+    'tune search:--objective')
+        words='response-time elapsed sustained cpu-real'
+        ;;
     import:--as)
         words='saslog nmon sadf mpstat iostat sar vmstat fio lsf slurm orchestrator sasgsub'
         ;;
@@ -129,12 +135,6 @@ _mawl_values() {
         ;;
     derive:--names)
         words='hash keep'
-        ;;
-    lab:)
-        words='up run report down' verbs_follow='1'
-        ;;
-    'lab up:' | 'lab run:' | 'lab down:')
-        words='blocksize compression fabric hybrid spinning-vs-flash tuned volumes'
         ;;
     completion:)
         words='bash zsh fish'
@@ -152,36 +152,36 @@ _mawl_options() {
     run) words='-h --help --help-all --sessions --scale --seed --saving --option --profile --runs --data --work --util --arrivals --start --on-failure --html --compressibility --keep-outputs --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --reference --probe --output --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --dry-run --json --fail-on --junit --repeat --ab --find-sessions --most-sessions --scaling --smt --warm-up --continue --yes' ;;
     plan) words='-h --help --help-all --sessions --scale --seed --saving --option --data --work --util --start --on-failure --compressibility --keep-outputs --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --reference --probe --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --output --json' ;;
     generate) words='-h --help --sessions --scale --seed --saving --option --data --work --util --volume-order --processes --output --json' ;;
-    report) words='-h --help --format --all --color --job --table --output --runs --fail-on --junit' ;;
-    compare) words='-h --help --reference --candidate --format --output --runs --all --margin --settings --fail-on --junit --anyway' ;;
-    rank) words='-h --help --price --prices --format --output' ;;
-    history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
-    published) words='-h --help --tables --run --runs --format --json' ;;
-    pack) words='-h --help --output --redact --yes --division --statement --sign --runs' ;;
-    validate) words='-h --help --signers --json --junit --trusted --runs' ;;
-    publish) words='-h --help --output --address --trusted' ;;
-    placement) words='-h --help --runs --json' ;;
-    simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
-    size) words='-h --help --sessions --within --probability --measured-on --anyway --runs --format --output' ;;
-    tune) words='-h --help' ;;
-    'tune show') words='-h --help --all --json' ;;
-    'tune check') words='-h --help --live --from --data --work --util --storage --runs --profile --json --all' ;;
-    'tune compare') words='-h --help --storage --runs --profile --json --all' ;;
-    'tune collector') words='-h --help' ;;
-    'tune search') words='-h --help --space --dimension --objective --budget --confidence --smallest-gain --seed --continue --write-profile --sessions --scale --option --cache --cores --memory-limit --data --work --util --volume-order --runs --json' ;;
-    serve) words='-h --help --runs --host --port' ;;
     measure) words='-h --help --data --work --util --sync --cache --json --output' ;;
     probe) words='-h --help --help-all --data --work --util --full --patterns --sizes --streams --seconds --file-size --direct --content --precondition --fill --steady --output --run --runs --from --system --json --fail-on --junit' ;;
     compressibility) words='-h --help --data --work --util --codec --block --storage --confidence --half-width --seed --other-file-systems --json --output' ;;
-    import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --role --array-map --json' ;;
-    derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --dates --core-speed --runs' ;;
-    attach) words='-h --help --array-map --runs --json' ;;
     lab) words='-h --help' ;;
     'lab up') words='-h --help --arm --images --check' ;;
     'lab run') words='-h --help --arm --workload --scale --images --keep --runs --json' ;;
     'lab report') words='-h --help --runs --json' ;;
     'lab down') words='-h --help' ;;
-    doctor) words='-h --help --help-all --sessions --scale --option --memory-limit --start --data --work --util --volume-order --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --json' ;;
+    report) words='-h --help --format --all --color --job --table --output --runs --fail-on --junit' ;;
+    compare) words='-h --help --reference --candidate --format --output --runs --all --margin --settings --fail-on --junit --anyway' ;;
+    history) words='-h --help --format --output --runs --each --fail-on --junit' ;;
+    serve) words='-h --help --runs --host --port' ;;
+    published) words='-h --help --tables --run --runs --format --json' ;;
+    pack) words='-h --help --output --redact --yes --division --statement --sign --runs' ;;
+    validate) words='-h --help --signers --json --junit --trusted --runs' ;;
+    publish) words='-h --help --output --address --trusted' ;;
+    size) words='-h --help --sessions --within --probability --measured-on --anyway --runs --format --output' ;;
+    rank) words='-h --help --price --prices --format --output' ;;
+    simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
+    placement) words='-h --help --runs --json' ;;
+    tune) words='-h --help' ;;
+    'tune show') words='-h --help --all --json' ;;
+    'tune check') words='-h --help --live --from --data --work --util --storage --runs --profile --json --all' ;;
+    'tune compare') words='-h --help --storage --runs --profile --json --all' ;;
+    'tune collector') words='-h --help' ;;
+    'tune search') words='-h --help --space --dimension --objective --budget --confidence --smallest-gain --seed --continue --write-profile --sessions --scale --cache --cores --memory-limit --data --work --util --volume-order --runs --json --option' ;;
+    import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --role --array-map --json' ;;
+    derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --dates --core-speed --runs' ;;
+    attach) words='-h --help --array-map --runs --json' ;;
+    doctor) words='-h --help --help-all --sessions --scale --memory-limit --option --start --data --work --util --volume-order --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --json' ;;
     collect) words='-h --help --from --runs' ;;
     clean) words='-h --help --data --work --util --runs --node-runs --dry-run --yes' ;;
     completion) words='-h --help' ;;

@@ -330,8 +330,10 @@ Place = Literal["environment", "settings", "plan", "profile", "side"]
 EVERYWHERE: tuple[Place, ...] = ("environment", "settings", "plan", "profile", "side")
 PREFERRED: tuple[Place, ...] = ("environment", "settings", "plan", "side")
 
-Group = Literal["workload", "places", "limits", "start", "campaign", "nodes"]
-"""Of ``mawl run --help``, in its order."""
+Group = Literal[
+    "workload", "places", "what", "tests", "how", "limits", "start", "campaign", "nodes", "result"
+]
+"""Of the help of a verb with many options, in its order."""
 
 
 class Option(msgspec.Struct, frozen=True, kw_only=True):
@@ -343,12 +345,12 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
 
     form: Form
     help: str = ""
-    """Empty: it does not stand on the command line of ``mawl run``."""
+    """Empty: it is not an option of ``mawl run``."""
     name: str = ""
     metavar: str | tuple[str, ...] | None = None
     places: tuple[Place, ...] = ()
     group: Group | None = None
-    """Where ``mawl run --help`` shows it; None: only ``--help-all`` does."""
+    """Where ``--help`` of a verb with many options shows it; None: only ``--help-all`` does."""
     brief: str = ""
     """What ``--help`` says instead of ``help``."""
 
