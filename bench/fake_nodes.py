@@ -9,7 +9,6 @@ from typing import Any
 import msgspec
 
 from mawl import __version__
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord, Usage
 from mawl.records.model.run import RunFacts, WorkloadFacts
@@ -177,7 +176,7 @@ def _plan(place: Path) -> Plan:
     path = place / "fake.toml"
     path.write_text(f'name = "fake"\n{sessions}')
     spec, where = load_workload(str(path))
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+    return make_plan(spec, where=where, scale=0.0005)
 
 
 def _recorded(folder: Path, plan: Plan, seconds: int) -> Path:

@@ -211,10 +211,10 @@ def page(stored: Measured) -> list[str]:
 def _asked(stored: Measured) -> list[str]:
     """What a CPU second of the mix asks, where all of its programs were measured."""
     spec, where = load_workload("mixed20")
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=stored.scale)
+    plan = make_plan(spec, where=where, scale=stored.scale)
     took = {name: one.cpu_seconds for name, one in stored.programs.items()}
     seconds = JobSeconds(lambda program, _: took.get(program.name), "measured")
-    asked = asked_per_cpu_second(plan, CATALOGUE, seconds)
+    asked = asked_per_cpu_second(plan, seconds)
     if asked.by_role is None or asked.total is None:
         return []
     roles = ", ".join(

@@ -189,7 +189,7 @@ def _memory() -> list[str]:
     jobs = {"each program once": [program.name for program in CATALOGUE.values()]}
     for name in ("mixed20", "mixed30", "mixed30-19"):
         spec, where = load_workload(name)
-        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
+        plan = make_plan(spec, where=where, scale=1.0)
         jobs[f"`{name}`"] = [job.program for job in plan.jobs()]
     rows = []
     for name, programs in jobs.items():
@@ -280,7 +280,7 @@ def workloads_page() -> list[str]:
     rows, bodies = [], []
     for name in shipped():
         spec, where = load_workload(name)
-        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
+        plan = make_plan(spec, where=where, scale=1.0)
         jobs = sum(1 for _ in plan.jobs())
         fixed = "any" if spec.scale is None else f"{spec.scale:g}, fixed"
         rows.append(
@@ -334,8 +334,8 @@ def mixes_section() -> list[str]:
     """The rule that mixed20 and mixed30 come from."""
     rows = []
     for sessions in (1, 2, 3, 4, FEWEST_FULL_SESSIONS, 10, 20, 30, 40, 60, MOST_SESSIONS):
-        plan = make_plan(mixed(sessions), where="", catalogue=CATALOGUE, scale=1.0)
-        inputs = sum(need.bytes for need in tables_of(plan, CATALOGUE))
+        plan = make_plan(mixed(sessions), where="", scale=1.0)
+        inputs = sum(need.bytes for need in tables_of(plan))
         rows.append((sessions, sum(1 for _ in plan.jobs()), plan.gate_jobs, format_bytes(inputs)))
     return [
         "## The rule of the mixes",

@@ -17,7 +17,6 @@ from mawl.commands import doctor
 from mawl.measure import space
 from mawl.measure.devices import Mount
 from mawl.measure.machine import Machine, read_machine
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
 from tests.fakes.command_line import call
@@ -100,7 +99,7 @@ def test_inputs_that_lie_there_already_make_it_a_notice(
     inputs = place / "mawl-data" / "mawl-inputs"
     inputs.mkdir(parents=True)
     spec, where = load_workload("nano")
-    needed = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
+    needed = needs(make_plan(spec, where=where, scale=1.0))
     (inputs / "table").write_bytes(b"x" * sum(table.bytes for table in needed.tables))
     with_free_bytes(monkeypatch, sum(needed.space_bytes.values()) - 8192)
     assert call("doctor", "nano") == 0
@@ -202,7 +201,7 @@ def test_files_in_memory_count_against_the_memory_of_the_container(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     spec, where = load_workload("nano")
-    need = needs(make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0), CATALOGUE)
+    need = needs(make_plan(spec, where=where, scale=1.0))
     with_machine(monkeypatch, memory_limit_bytes=need.memory_bytes + 2**20, memory_available_bytes=2**34)
     assert call("doctor", "nano") == 0
     monkeypatch.setattr(doctor, "in_memory_bytes", lambda *_, **__: 2**21)

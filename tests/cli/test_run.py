@@ -72,7 +72,7 @@ def test_the_plan_of_a_run_runs_again(mawl: Command) -> None:
     first = json.loads(mawl("plan", str(written), "--json").stdout)
     second = json.loads(mawl("plan", "one.toml", "--seed", "7", "--json").stdout)
     assert first == second
-    again = make_plan(toml.load(written, WorkloadSpec), where="", catalogue=CATALOGUE, scale=1.0)
+    again = make_plan(toml.load(written, WorkloadSpec), where="", scale=1.0)
     assert again.seed == 7
     assert mawl("run", str(written)).returncode == 0
     specs = [open_run(run).facts.spec for run in (mawl.directory / "runs").glob("2*")]

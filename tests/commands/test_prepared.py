@@ -15,7 +15,6 @@ import pytest
 from mawl.commands import earlier_runs
 from mawl.commands.earlier_runs import Peaks, peaks_of, places_of, surroundings
 from mawl.measure.machine import read_machine
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import kind_of
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, make_plan
@@ -57,7 +56,7 @@ def test_another_library_is_another_condition(tmp_path: Path) -> None:
 
 def planned(program: str = "wide_sort") -> Plan:
     spec = WorkloadSpec(name="peaks", sessions=[SessionSpec(name="s", stages=[[program]])])
-    return make_plan(spec, where="test", catalogue=CATALOGUE, scale=0.01)
+    return make_plan(spec, where="test", scale=0.01)
 
 
 def job(plan: Plan, private: int | None, **other: Any) -> Any:

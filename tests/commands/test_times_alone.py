@@ -8,7 +8,6 @@ import msgspec
 
 from mawl.commands.earlier_runs import SoloTimes
 from mawl.measure.machine import read_machine
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import make_plan
 from mawl.records.model.run import Reference, RunFacts
@@ -25,7 +24,7 @@ def test_times_alone_are_measured_anew_and_stored_ones_are_used_if_asked(
 ) -> None:
     stages: list[list[str]] = [["wide_sort"], ["forecasting"], ["wide_sort"]]
     spec = WorkloadSpec(name="w", sessions=[SessionSpec(name="s", stages=[list(one) for one in stages])])
-    plan = make_plan(spec, where="test", catalogue=CATALOGUE, scale=0.005)
+    plan = make_plan(spec, where="test", scale=0.005)
     first, second, third = (one.job for one in plan.jobs())
     asked: list[RunRequest] = []
 
@@ -43,7 +42,6 @@ def test_times_alone_are_measured_anew_and_stored_ones_are_used_if_asked(
             run_id="run",
             folder=tmp_path / f"run-{len(asked)}",
             plan=plan,
-            catalogue=CATALOGUE,
             inputs={},
             spec=RunSpec(solo="stored" if stored else True),
             reference=Reference(version=1),

@@ -45,7 +45,7 @@ class Bench:
     ) -> None:
         (directory / "workload.toml").write_text(workload)
         spec, where = load_workload(str(directory / "workload.toml"))
-        plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+        plan = make_plan(spec, where=where, scale=0.0005)
         self.folder = directory / "run"
         self.launcher = launcher
         self.watcher = Watcher()
@@ -69,7 +69,6 @@ class Bench:
                 run_id="r1",
                 folder=self.folder,
                 plan=plan,
-                catalogue=CATALOGUE,
                 inputs={
                     (table.name, job.scale, job.replica): directory / "input"
                     for job in plan.jobs()

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 
 from mawl.importers.formats.saslog_write import job_log
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.output import plan_toml
 from mawl.plan.references import reference_of
 from mawl.plan.run_plan import plan_of
@@ -217,8 +216,8 @@ def _facts(
                 memory_bytes=24 * 2**30,
             )
         ],
-        planned_jobs=planned_jobs(plan, CATALOGUE, node, reference_of(plan, CATALOGUE)[1]),
-        reference=reference_of(plan, CATALOGUE)[0],
+        planned_jobs=planned_jobs(plan, node, reference_of(plan)[1]),
+        reference=reference_of(plan)[0],
         software={"pyarrow": "26.0.1"},
         settings={"transparent_hugepage": "madvise"},
         roles={role: [f"/mnt/{role}"] for role in ROLES},
@@ -286,7 +285,7 @@ def write_published(
     """Write the folder of such a run; its facts."""
     plan = bed_plan()
     jobs, steps, events = [], [], []
-    planned = {job.job: job for job in planned_jobs(plan, CATALOGUE, node, {})}
+    planned = {job.job: job for job in planned_jobs(plan, node, {})}
     for job in plan.jobs():
         begun, over = spans(plan, start, seconds)[job.job]
         own = _steps(job, begun, over)

@@ -109,8 +109,8 @@ def test_results_that_stay_need_space_for_all_jobs(keeps: bool, jobs: int) -> No
     spec = WorkloadSpec(
         name=where, title=where, sessions=[SessionSpec(name="a", stages=[[job], [job], [job]])]
     )
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.01)
-    found = needs(plan, CATALOGUE, keeps_outputs=keeps)
+    plan = make_plan(spec, where=where, scale=0.01)
+    found = needs(plan, keeps_outputs=keeps)
     results = program.space(0.01)["data"]
     assert results == pytest.approx(0.04e9, rel=0.05)
     assert found.space_bytes["data"] == pytest.approx(1.05 * (jobs * results + program.inputs[0].bytes(0.01)))

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import digest_of, encoded
 from mawl.plan.derived_program import derived_program, input_of, planned
 from mawl.plan.needs import needs
@@ -109,7 +108,7 @@ NIGHT = night(
 @pytest.mark.parametrize("arrivals", ["clock", "closed"])
 def test_memory_and_space_are_those_of_the_jobs_that_were_side_by_side(arrivals: str, tmp_path: Path) -> None:
     spec = RunSpec(workload=shop(tmp_path, NIGHT), arrivals=arrivals)  # type: ignore[arg-type]
-    needed = needs(plan_of(spec), CATALOGUE)
+    needed = needs(plan_of(spec))
     assert needed.space_bytes["work"] == pytest.approx(1.05 * 4 * GB, rel=0.001)
     assert 4 * GB < needed.memory_bytes < 4 * GB + 400 * 10**6
     assert needed.moved["work"]["written"] == 6 * GB
@@ -198,4 +197,4 @@ def test_a_workload_without_sessions_and_derived_jobs_is_refused(tmp_path: Path)
     path.write_text('name = "empty"\n')
     spec, where = load_workload(str(path))
     with pytest.raises(InvalidFileError, match="key sessions: expected at least one session"):
-        make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
+        make_plan(spec, where=where, scale=1.0)

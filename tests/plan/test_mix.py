@@ -54,7 +54,7 @@ def plan() -> Plan:
             ),
         ],
     )
-    return make_plan(spec, where="", catalogue=CATALOGUE, scale=0.0005)
+    return make_plan(spec, where="", scale=0.0005)
 
 
 def test_jobs_of_one_program_scale_and_options_are_of_one_kind() -> None:
@@ -95,7 +95,7 @@ SECONDS = lengths_of(COPIES)
 
 
 def planned(spec: WorkloadSpec) -> Plan:
-    return make_plan(spec, where="", catalogue=CATALOGUE, scale=1.0)
+    return make_plan(spec, where="", scale=1.0)
 
 
 def shipped(name: str) -> Plan:
@@ -273,8 +273,8 @@ def test_about_as_many_jobs_as_sessions_run_at_a_time_on_a_busy_machine(name: st
 @pytest.mark.parametrize("scale", [0.0005, 0.02, 1.0])
 @pytest.mark.parametrize("name", ["mixed20", "mixed30"])
 def test_bytes_by_role_are_those_of_the_published_load(name: str, scale: float) -> None:
-    plan = make_plan(load_workload(name)[0], where="", catalogue=CATALOGUE, scale=scale)
-    moved = needs(plan, CATALOGUE).moved
+    plan = make_plan(load_workload(name)[0], where="", scale=scale)
+    moved = needs(plan).moved
     total = sum(sum(directions.values()) for directions in moved.values())
     inputs = sum(table.bytes(scale) for program in COPIES for table in CATALOGUE[program].inputs)
     assert 0.65 <= sum(directions["read"] for directions in moved.values()) / total <= 0.80
@@ -287,7 +287,7 @@ def test_bytes_by_role_are_those_of_the_published_load(name: str, scale: float) 
 
 def test_cpu_weights_of_mixed20_fit_the_published_ranges() -> None:
     weights = JobSeconds(lambda program, job: CPU_WEIGHTS[program.name], "weights")
-    asked = asked_per_cpu_second(shipped("mixed20"), CATALOGUE, weights)
+    asked = asked_per_cpu_second(shipped("mixed20"), weights)
     assert 150e6 <= (asked.total or 0.0) <= 225e6
     assert 17.6 <= max(CPU_WEIGHTS.values()) / min(CPU_WEIGHTS.values()) <= 26.4
     assert CPU_WEIGHTS.keys() == COPIES.keys()

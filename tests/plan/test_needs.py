@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import JobKind, job_kinds, mixed
 from mawl.plan.needs import (
     JOB_PAGES_BYTES,
@@ -29,11 +28,11 @@ def planned(*sessions: list[list[str]]) -> Plan:
         for number, stages in enumerate(sessions, start=1)
     ]
     spec = WorkloadSpec(name="needed", sessions=made)
-    return make_plan(spec, where="test", catalogue=CATALOGUE, scale=0.01)
+    return make_plan(spec, where="test", scale=0.01)
 
 
 def memory(plan: Plan) -> int:
-    return needs(plan, CATALOGUE, spawn=False).memory_bytes - ZYGOTE_BYTES
+    return needs(plan, spawn=False).memory_bytes - ZYGOTE_BYTES
 
 
 def test_memory_is_that_of_the_largest_stage_of_each_session_side_by_side() -> None:
@@ -48,7 +47,7 @@ def test_memory_is_that_of_the_largest_stage_of_each_session_side_by_side() -> N
 @pytest.mark.parametrize("role", ["work", "util"])
 def test_space_of_work_and_util_too(role: str) -> None:
     def space(plan: Plan) -> int:
-        return needs(plan, CATALOGUE, spawn=False).space_bytes[role]  # type: ignore[index]
+        return needs(plan, spawn=False).space_bytes[role]  # type: ignore[index]
 
     alone = space(planned([["wide_sort"]]))
     assert alone > 0
@@ -65,27 +64,27 @@ def peak(program: str, plan: Plan, beyond: int, ready: int = 150 * MIB) -> dict[
 
 def test_a_measured_peak_goes_before_the_declared_one() -> None:
     plan = planned([["wide_sort"]], [["forecasting"]])
-    declared = needs(plan, CATALOGUE)
+    declared = needs(plan)
     assert declared.memory_basis == "declared, not measured" and not declared.is_memory_measured
     some = peak("wide_sort", plan, 10 * MIB)
-    part = needs(plan, CATALOGUE, measured=some)
+    part = needs(plan, measured=some)
     assert part.memory_basis == "measured for 1 of 2 programs, declared for the others"
     alone = memory(planned([["forecasting"]]))
     assert part.memory_bytes == alone + int(MEASURED_MARGIN * 10 * MIB) + JOB_PAGES_BYTES + ZYGOTE_BYTES
-    whole = needs(plan, CATALOGUE, measured=some | peak("forecasting", plan, 20 * MIB, ready=160 * MIB))
+    whole = needs(plan, measured=some | peak("forecasting", plan, 20 * MIB, ready=160 * MIB))
     assert whole.memory_bytes == int(11 * MIB) + int(22 * MIB) + 2 * JOB_PAGES_BYTES + 160 * MIB
     assert (whole.memory_basis, whole.is_memory_measured) == ("measured in earlier runs", True)
 
 
 def test_new_interpreters_share_no_zygote() -> None:
     plan = planned([["wide_sort"]])
-    found = needs(plan, CATALOGUE, spawn=True, measured=peak("wide_sort", plan, 10 * MIB))
+    found = needs(plan, spawn=True, measured=peak("wide_sort", plan, 10 * MIB))
     assert found.memory_bytes == int(11 * MIB) + JOB_PAGES_BYTES
 
 
 def test_more_than_declared_counts_as_measured() -> None:
     plan = planned([["wide_sort"]])
-    found = needs(plan, CATALOGUE, measured=peak("wide_sort", plan, 2**33))
+    found = needs(plan, measured=peak("wide_sort", plan, 2**33))
     assert found.memory_bytes > 2**33
 
 
@@ -101,21 +100,21 @@ def test_more_than_declared_counts_as_measured() -> None:
 def test_requests_under_way_are_those_of_each_sessions_widest_stage(
     sessions: list[list[list[str]]], requests: int
 ) -> None:
-    assert requests_under_way(planned(*sessions), CATALOGUE) == requests
+    assert requests_under_way(planned(*sessions)) == requests
 
 
 def test_the_mix_can_have_more_requests_under_way_than_sessions() -> None:
     """Two of five sessions look up at random."""
-    plan = make_plan(mixed(5), where="test", catalogue=CATALOGUE, scale=0.01)
+    plan = make_plan(mixed(5), where="test", scale=0.01)
     at_random = {job.session for job in plan.jobs() if job.program == "random_access"}
     assert len(at_random) == 2
-    assert requests_under_way(plan, CATALOGUE) >= 3 + 2 * Options().queue_depth
+    assert requests_under_way(plan) >= 3 + 2 * Options().queue_depth
 
 
 def test_bytes_of_all_jobs_are_divided_by_the_seconds_of_all_jobs() -> None:
     plan = planned([["wide_sort"], ["forecasting"]])
-    asked = asked_per_cpu_second(plan, CATALOGUE, JobSeconds(lambda program, job: 4.0, "test"))
-    moved = needs(plan, CATALOGUE).moved
+    asked = asked_per_cpu_second(plan, JobSeconds(lambda program, job: 4.0, "test"))
+    moved = needs(plan).moved
     assert asked.by_role is not None
     for role, ways in moved.items():
         assert asked.by_role[role] == {way: size / 8 for way, size in ways.items()}
@@ -127,8 +126,8 @@ def test_bytes_of_all_jobs_are_divided_by_the_seconds_of_all_jobs() -> None:
 def test_what_is_asked_is_not_known_where_a_job_declares_nothing(seconds: float | None) -> None:
     stages: list[list[str | JobSpec]] = [[JobSpec(program="mine", command=["true"])], ["forecasting"]]
     own = WorkloadSpec(name="own", sessions=[SessionSpec(name="s", stages=stages)])
-    plan = make_plan(own, where="test", catalogue=CATALOGUE, scale=0.01)
-    asked = asked_per_cpu_second(plan, CATALOGUE, JobSeconds(lambda program, job: seconds, "test"))
+    plan = make_plan(own, where="test", scale=0.01)
+    asked = asked_per_cpu_second(plan, JobSeconds(lambda program, job: seconds, "test"))
     assert asked.by_role is None and asked.total is None
     assert asked.basis.startswith("bytes or CPU seconds of ") and "mine" in asked.basis
 
@@ -137,6 +136,6 @@ def test_fixed_costs_make_a_cpu_second_ask_less_at_small_scales() -> None:
     reference = JobSeconds(lambda program, job: program.cpu_seconds(job.scale), "reference times")
     asked = []
     for scale in (0.0005, 0.005, 0.02, 0.05):
-        plan = make_plan(mixed(20), where="test", catalogue=CATALOGUE, scale=scale)
-        asked.append(asked_per_cpu_second(plan, CATALOGUE, reference).total or 0.0)
+        plan = make_plan(mixed(20), where="test", scale=scale)
+        asked.append(asked_per_cpu_second(plan, reference).total or 0.0)
     assert asked == sorted(asked)

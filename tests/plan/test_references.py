@@ -10,8 +10,6 @@ import pytest
 
 from mawl.base.errors import InvalidFileError
 from mawl.plan import references
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import with_commands
 from mawl.plan.output import write_plan
 from mawl.plan.programs import reference_times
 from mawl.plan.references import SPEED_UNKNOWN, reference_of
@@ -29,12 +27,12 @@ VERSION = reference_times().version
 def plan(*jobs: str | JobSpec, scale: float = 0.005) -> Plan:
     """One session that runs the jobs one after another."""
     spec = WorkloadSpec(name="w", sessions=[SessionSpec(name="s", stages=[[job] for job in jobs])])
-    return make_plan(spec, where="w.toml", catalogue=CATALOGUE, scale=scale)
+    return make_plan(spec, where="w.toml", scale=scale)
 
 
 def seconds(of: Plan, file: Path | None = None) -> tuple[Reference, list[tuple[str, float]]]:
     """The times by program, in the order of the jobs; jobs without one are left out."""
-    reference, found = reference_of(of, with_commands(of, CATALOGUE), file)
+    reference, found = reference_of(of, file)
     return reference, [(job.program, found[job.job]) for job in of.jobs() if job.job in found]
 
 
@@ -92,7 +90,7 @@ def test_what_a_command_declares_is_in_the_plan_of_a_run(tmp_path: Path) -> None
     made = plan(JobSpec(program="mine", command=["true"], cpu_seconds=4.0, core_speed=1.5))
     write_plan(tmp_path / "plan.toml", made)
     spec, where = load_workload(str(tmp_path / "plan.toml"))
-    again = make_plan(spec, where=where, catalogue=CATALOGUE, scale=made.scale)
+    again = make_plan(spec, where=where, scale=made.scale)
     assert seconds(again)[1] == [("mine", 6.0)]
 
 
@@ -145,5 +143,5 @@ def test_a_file_without_a_speed_is_of_cores_of_speed_1(tmp_path: Path) -> None:
 )
 def test_a_wrong_file_is_refused_by_what_is_wrong(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(InvalidFileError, match=said) as caught:
-        reference_of(plan("wide_sort"), CATALOGUE, own(tmp_path, text))
+        reference_of(plan("wide_sort"), own(tmp_path, text))
     assert "\n" not in str(caught.value)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import in_turns, workload_toml
 from mawl.plan.spec import SessionSpec, WorkloadSpec
 from mawl.plan.workload import load_workload, make_plan
@@ -27,7 +26,7 @@ stages = [["copy"]]
 def test_sessions_come_by_turns_and_make_a_plan(sessions: int) -> None:
     spec, where = load_workload("nano")
     made = in_turns(spec, sessions, where)
-    plan = make_plan(made, where=where, catalogue=CATALOGUE, scale=1.0)
+    plan = make_plan(made, where=where, scale=1.0)
     names = [session.name for session in plan.sessions]
     assert len(set(names)) == sessions
     assert names[:1] == ["analyst-1"] and names[4:5] == ["analyst-1-2"][: max(0, sessions - 4)]

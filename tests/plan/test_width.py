@@ -13,7 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mawl.plan import workload
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import make_plan, widest
 
@@ -72,7 +71,7 @@ def lines_run(stages: list[list[JobSpec | str]]) -> int:
     before = sys.gettrace()
     sys.settrace(trace)
     try:
-        plan = make_plan(spec, where="here", catalogue=CATALOGUE, scale=0.001)
+        plan = make_plan(spec, where="here", scale=0.001)
         assert plan.peak_concurrent == len(stages[0])
     finally:
         sys.settrace(before)

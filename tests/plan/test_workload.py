@@ -17,12 +17,12 @@ def plan(text: str, tmp_path: Path) -> Plan:
     path = tmp_path / "mine.toml"
     path.write_text(text)
     spec, where = load_workload(str(path))
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+    return make_plan(spec, where=where, scale=0.0005)
 
 
 def shipped(name: str) -> Plan:
     spec, where = load_workload(name)
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+    return make_plan(spec, where=where, scale=0.0005)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +164,7 @@ def test_a_file_that_is_a_directory_or_no_text_is_one_sentence(tmp_path: Path) -
 def test_a_fixed_scale_in_the_file_wins() -> None:
     spec, where = load_workload("nano")
     assert isinstance(spec, WorkloadSpec)
-    assert make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0).scale == spec.scale
+    assert make_plan(spec, where=where, scale=1.0).scale == spec.scale
 
 
 @pytest.mark.parametrize("bad", ["0", "-1", "big", "nan", "inf", "101", ""])

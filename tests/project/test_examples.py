@@ -15,7 +15,6 @@ import pytest
 
 from mawl import open_run
 from mawl.commands.main import main
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.store.campaign import write_qualification
 from mawl.records.store.folder import RunWriter
@@ -184,7 +183,7 @@ def test_workloads_of_own_programs_are_plans(
 ) -> None:
     monkeypatch.syspath_prepend(EXAMPLES)
     spec, where = load_workload(str(EXAMPLES / name))
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.00005)
+    plan = make_plan(spec, where=where, scale=0.00005)
     assert [job.program for job in plan.jobs()] == programs
 
 

@@ -23,7 +23,7 @@ def test_the_workload_runs_every_program_once_and_alone(tmp_path: Path) -> None:
     file = tmp_path / "alone.toml"
     file.write_text(measured.workload())
     spec, where = load_workload(str(file))
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.005)
+    plan = make_plan(spec, where=where, scale=0.005)
     assert [job.program for job in plan.jobs()] == list(CATALOGUE)
     assert plan.peak_concurrent == 1
 

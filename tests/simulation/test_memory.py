@@ -24,7 +24,7 @@ GIB = 2.0**30
 
 def plan(workload: str = "mixed20", scale: float = 0.02, options: Options | None = None) -> Plan:
     spec, where = load_workload(workload)
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=scale, options=options)
+    return make_plan(spec, where=where, scale=scale, options=options)
 
 
 def asked(device_read: float) -> dict[str, JobDemand]:

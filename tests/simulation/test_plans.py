@@ -11,7 +11,6 @@ import pytest
 
 from mawl.advice.qualification.changes import changes_of
 from mawl.figures.view import StoredView
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
 from mawl.records.model.node import NodeRun
@@ -54,7 +53,7 @@ OWN = system(count=2, cores=4)
 @pytest.fixture(scope="module")
 def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
     """A run of ``mixed20`` in five sessions on each of two nodes; no two of its jobs did the same."""
-    one = make_plan(mixed(5), where="mixed20", catalogue=CATALOGUE, scale=0.01)
+    one = make_plan(mixed(5), where="mixed20", scale=0.01)
     plans = tuple(of_node(one, node) for node in NODES)
     jobs = [job.job for of in plans for job in of.jobs()]
     of_job = demands({job: [step(0.01 * number, flow(1))] for number, job in enumerate(jobs, start=1)})

@@ -92,7 +92,7 @@ def plan_of_run(run: PrintedRun) -> Plan | str:
     given = {"seed": spec.seed, "saving": spec.saving}
     known = {name: value for name, value in given.items() if value is not None}
     place = str(path)
-    return make_plan(spec, where=place, catalogue=CATALOGUE, scale=scale, **known)  # type: ignore[arg-type]
+    return make_plan(spec, where=place, scale=scale, **known)  # type: ignore[arg-type]
 
 
 def difference_from_published(plan: Plan) -> str | None:
@@ -109,7 +109,7 @@ def difference_from_published(plan: Plan) -> str | None:
         published, where = load_workload(plan.workload)
     else:
         return f"{plan.workload} is no published workload"
-    wanted = make_plan(published, where=where, catalogue=CATALOGUE, scale=plan.scale, options=Options())
+    wanted = make_plan(published, where=where, scale=plan.scale, options=Options())
     if plan.scale != wanted.scale:
         return f"{plan.workload} is published at scale {wanted.scale:g} only"
     for field in ("options", "saving", "title", "seed"):
@@ -149,7 +149,7 @@ def _difference_from_facts(plan: Plan, facts: RunFacts) -> str | None:
 
 
 def _other_reference(plan: Plan, facts: RunFacts) -> str | None:
-    reference, seconds = reference_of(plan, CATALOGUE)
+    reference, seconds = reference_of(plan)
     if facts.reference is None or facts.reference.version != reference.version:
         return None
     for job in facts.planned_jobs:

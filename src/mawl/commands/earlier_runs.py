@@ -15,7 +15,6 @@ from mawl.measure.control_groups import with_caps
 from mawl.measure.devices import volume_facts
 from mawl.measure.machine import Machine
 from mawl.measure.suitability import libraries
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import LOAD_VERSION, JobKind, is_of_catalogue, job_kinds, kind_of, solo_plan
 from mawl.plan.needs import Needs, needs
 from mawl.plan.workload import Plan
@@ -209,7 +208,6 @@ class Peaks:
         """What a plan of such jobs needs, its memory measured before declared."""
         return needs(
             plan,
-            CATALOGUE,
             spawn=self._spec.start == "spawn",
             keeps_outputs=self._spec.keep_outputs,
             measured=self.known(),

@@ -12,7 +12,6 @@ from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.inputs import inputs_with_progress
 from mawl.commands.verbs import Verb, option, options_of_run
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.output import write_plan
 from mawl.plan.run_plan import plan_of
@@ -89,7 +88,7 @@ def generate_inputs(spec: RunSpec) -> Inputs:
     return inputs_with_progress(
         plan,
         volumes,
-        needs(plan, CATALOGUE),
+        needs(plan),
         order=spec.volume_order,
         processes=spec.processes or usual_processes(),
         verify=True,

@@ -25,10 +25,9 @@ from mawl.commands.progress import view
 from mawl.commands.terminal import width_for
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.environment import with_values
 from mawl.plan.mix import job_kinds, solo_plan
-from mawl.plan.needs import Needs, with_commands
+from mawl.plan.needs import Needs
 from mawl.plan.references import reference_of
 from mawl.plan.run_plan import parse_cores, plan_of
 from mawl.plan.workload import Plan
@@ -51,9 +50,7 @@ QUIET_SECONDS = 10.0
 def show_plan(spec: RunSpec, *, for_scripts: bool) -> None:
     """``--dry-run``: check what a run needs and print its plan, as JSON ``for_scripts``; nothing is made."""
     plan = plan_of(spec)
-    reference_of(
-        plan, with_commands(plan, CATALOGUE), None if spec.reference is None else Path(spec.reference)
-    )
+    reference_of(plan, None if spec.reference is None else Path(spec.reference))
     needed = Peaks(plan, spec).needs(plan)
     if spec.nodes is None:
         _limits(spec)
@@ -72,9 +69,8 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
     """
     cpus, probed = _limits(spec)
     plan, runs = with_values(plan_of(spec), spec.workload, os.environ), Path(spec.runs)
-    catalogue = with_commands(plan, CATALOGUE)
     file = None if spec.reference is None else Path(spec.reference)
-    reference, reference_seconds = reference_of(plan, catalogue, file)
+    reference, reference_seconds = reference_of(plan, file)
     peaks = Peaks(plan, spec)
     needed = peaks.needs(plan)
     # With --solo each program runs alone first; the check of the whole plan then has measured peaks.
@@ -90,7 +86,6 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         run_id=run_id,
         folder=folder.absolute(),
         plan=plan,
-        catalogue=catalogue,
         inputs=inputs.directories,
         spec=spec,
         cpus=cpus,

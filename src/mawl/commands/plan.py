@@ -18,7 +18,6 @@ from mawl.commands.earlier_runs import Peaks
 from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import is_of_catalogue
 from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second
 from mawl.plan.output import printed_plan, write_plan
@@ -100,7 +99,7 @@ def asked_by_jobs(plan: Plan) -> Asked:
         "by reference times: the CPU seconds that each job took alone with the default options on "
         f"{table.machine}; measured at scales {least} to {most}, extrapolated outside them",
     )
-    return asked_per_cpu_second(plan, CATALOGUE, seconds)
+    return asked_per_cpu_second(plan, seconds)
 
 
 def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:

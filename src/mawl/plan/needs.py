@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 import msgspec
 
-from mawl.plan.catalogue import user_program
+from mawl.plan.catalogue import CATALOGUE, user_program
 from mawl.plan.columns import InputTable
 from mawl.plan.command import command_program
 from mawl.plan.derived_program import derived_program
@@ -65,23 +65,24 @@ class Needs(msgspec.Struct, frozen=True, kw_only=True):
     """Jobs of each program."""
 
 
-def tables_of(plan: Plan, catalogue: Mapping[str, Program]) -> tuple[TableNeed, ...]:
+def tables_of(plan: Plan) -> tuple[TableNeed, ...]:
     """Every input table that the plan's jobs read, once each, in a stable order."""
+    programs = programs_in(plan)
     needed = {
         TableNeed(table.name, job.scale, job.replica, table.bytes(job.scale))
         for job in plan.jobs()
-        for table in catalogue[job.program].inputs
+        for table in programs[job.program].inputs
     }
     return tuple(sorted(needed))
 
 
-def inputs_of(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, InputTable]:
+def inputs_of(plan: Plan) -> dict[str, InputTable]:
     """The input tables that the plan's jobs may read, by name."""
-    programs = with_commands(plan, catalogue)
+    programs = programs_in(plan)
     return {table.name: table for job in plan.jobs() for table in programs[job.program].inputs}
 
 
-def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Program]:
+def programs_in(plan: Plan) -> dict[str, Program]:
     """The catalogue, what users' programs and derived jobs of the plan declare; commands declare nothing."""
     commands = {
         job.program: command_program(job.program, job.program_class or "unknown")
@@ -90,12 +91,11 @@ def with_commands(plan: Plan, catalogue: Mapping[str, Program]) -> dict[str, Pro
     }
     users = {job.program: user_program(job.entry) for job in plan.jobs() if job.entry is not None}
     derived = {job.program: derived_program(job.derived) for job in plan.jobs() if job.derived is not None}
-    return {**catalogue, **commands, **users, **derived}
+    return {**CATALOGUE, **commands, **users, **derived}
 
 
 def needs(
     plan: Plan,
-    catalogue: Mapping[str, Program],
     *,
     spawn: bool = False,
     keeps_outputs: bool = False,
@@ -110,23 +110,22 @@ def needs(
     (``keeps_results``).  ``measured`` are peaks that earlier runs found; the others
     are as declared.
     """
-    catalogue = with_commands(plan, catalogue)
-    tables = tables_of(plan, catalogue)
+    programs, tables = programs_in(plan), tables_of(plan)
     moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
     requests: dict[Role, dict[Direction, Requests]] = {
         role: {"read": Requests(), "written": Requests()} for role in ROLES
     }
     for job in plan.jobs():
-        for role, directions in catalogue[job.program].bytes_by_role(job.scale).items():
+        for role, directions in programs[job.program].bytes_by_role(job.scale).items():
             for direction, size in directions.items():
                 moved[role][direction] += size
-        asked = catalogue[job.program].requests_by_role(job.scale, job.options.bufsize_bytes)
+        asked = programs[job.program].requests_by_role(job.scale, job.options.bufsize_bytes)
         for role, counts in asked.items():
             for direction, count in counts.items():
                 requests[role][direction] += count
     # Results that stay are all there in the end.
     stay = sum(
-        _space(catalogue, job)["data"]
+        _space(programs, job)["data"]
         for job in plan.jobs()
         if keeps_results(job, keeps_outputs=keeps_outputs)
     )
@@ -134,20 +133,20 @@ def needs(
     def goes(job: JobPlan, role: Role) -> int:
         if role == "data" and keeps_results(job, keeps_outputs=keeps_outputs):
             return 0
-        return _space(catalogue, job)[role]
+        return _space(programs, job)[role]
 
     space: dict[Role, int] = {
         role: int(SPACE_MARGIN * _side_by_side(plan, lambda job, r=role: goes(job, r)))  # type: ignore[misc]
         for role in ROLES
     }
     space["data"] += int(SPACE_MARGIN * (stay + sum(table.bytes for table in tables)))
-    memory = _Memory(catalogue, measured, spawn=spawn)
+    memory = _Memory(programs, measured, spawn=spawn)
     return Needs(
         tables=tables,
         undeclared=tuple(
-            sorted({job.program for job in plan.jobs() if not catalogue[job.program].is_declared})
+            sorted({job.program for job in plan.jobs() if not programs[job.program].is_declared})
         ),
-        declared_jobs=sum(catalogue[job.program].is_declared for job in plan.jobs()),
+        declared_jobs=sum(programs[job.program].is_declared for job in plan.jobs()),
         moved=moved,
         requests=requests,
         space_bytes=space,
@@ -181,13 +180,13 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.by_role is None else sum(sum(ways.values()) for ways in self.by_role.values())
 
 
-def asked_per_cpu_second(plan: Plan, catalogue: Mapping[str, Program], seconds: JobSeconds) -> Asked:
+def asked_per_cpu_second(plan: Plan, seconds: JobSeconds) -> Asked:
     """Bytes of all jobs by role and direction, over the CPU seconds of all jobs."""
-    catalogue = with_commands(plan, catalogue)
+    programs = programs_in(plan)
     moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
     unknown, cpu_seconds = set(), 0.0
     for job in plan.jobs():
-        program = catalogue[job.program]
+        program = programs[job.program]
         took = seconds.of(program, job) if program.is_declared else None
         if took is None:
             unknown.add(job.program)
@@ -205,16 +204,16 @@ def asked_per_cpu_second(plan: Plan, catalogue: Mapping[str, Program], seconds: 
     return Asked(by_role=by_role, basis=seconds.basis)
 
 
-def requests_under_way(plan: Plan, catalogue: Mapping[str, Program]) -> int:
+def requests_under_way(plan: Plan) -> int:
     """The most requests to storage that the plan's jobs can have under way at a time.
 
     A thread of a job waits for each of its requests; a program that reads at random places keeps
     ``queue_depth`` of them under way.  Jobs side by side are bounded as in ``needs``.
     """
-    catalogue = with_commands(plan, catalogue)
+    programs = programs_in(plan)
 
     def of_job(job: JobPlan) -> int:
-        at_random = catalogue[job.program].random_requests(job.scale) > 0
+        at_random = programs[job.program].random_requests(job.scale) > 0
         return job.options.queue_depth if at_random else max(job.options.cpucount, 1)
 
     return _side_by_side(plan, of_job)
@@ -224,15 +223,15 @@ class _Memory:
     """What jobs hold: a measured peak of the same kind of job where there is one, else the declared one."""
 
     def __init__(
-        self, catalogue: Mapping[str, Program], measured: Mapping[JobKind, Peak], *, spawn: bool
+        self, programs: Mapping[str, Program], measured: Mapping[JobKind, Peak], *, spawn: bool
     ) -> None:
-        self._catalogue, self._measured, self._spawn = catalogue, measured, spawn
+        self._programs, self._measured, self._spawn = programs, measured, spawn
 
     def job_bytes(self, job: JobPlan) -> int:
         """What one job shares with no other."""
         peak = self._peak(job)
         if peak is None:
-            declared = self._catalogue[job.program].memory_bytes(job.options)
+            declared = self._programs[job.program].memory_bytes(job.options)
             return declared + (SPAWNED_BYTES if self._spawn else 0)
         return int(MEASURED_MARGIN * peak.private_bytes) + JOB_PAGES_BYTES
 
@@ -261,8 +260,8 @@ class _Memory:
         return self._measured.get(kind_of(job)) if is_of_catalogue(job) else None
 
 
-def _space(catalogue: Mapping[str, Program], job: JobPlan) -> dict[Role, int]:
-    return catalogue[job.program].space(job.scale)
+def _space(programs: Mapping[str, Program], job: JobPlan) -> dict[Role, int]:
+    return programs[job.program].space(job.scale)
 
 
 def _side_by_side(plan: Plan, quantity: Callable[[JobPlan], int]) -> int:
@@ -279,9 +278,7 @@ SPREAD_PARTS = " parts"
 """Partition files (``wide parts``): many of about the same size, which take turns by themselves."""
 
 
-def turns(
-    plan: Plan, catalogue: Mapping[str, Program], volumes: Mapping[Role, int], order: VolumeOrder
-) -> dict[str, dict[Role, int]]:
+def turns(plan: Plan, volumes: Mapping[Role, int], order: VolumeOrder) -> dict[str, dict[Role, int]]:
     """The first turn of each job in each role; ``volumes`` are how many directories a role has.
 
     By free space it is the job's place in the plan, so that jobs at once take different points.  By
@@ -290,12 +287,12 @@ def turns(
     moves most of the bytes, and if all of them began at the first volume (or in the order of the plan)
     it would get several times the bytes of another.
     """
-    jobs = list(plan.jobs())
+    jobs, programs = list(plan.jobs()), programs_in(plan)
     if order == "free-space":
         return {job.job: dict.fromkeys(ROLES, place) for place, job in enumerate(jobs)}
     found: dict[str, dict[Role, int]] = {job.job: {} for job in jobs}
     for role in ROLES:
-        files = {job.job: _files(catalogue[job.program], job, role) for job in jobs}
+        files = {job.job: _files(programs[job.program], job, role) for job in jobs}
         moved = [0] * volumes[role]
         for place, job in enumerate(sorted(jobs, key=lambda job: -sum(files[job.job]))):
             if not any(files[job.job]):

@@ -15,6 +15,7 @@ import msgspec
 from mawl.base.errors import InvalidFileError
 from mawl.plan.derived_program import cpu_seconds
 from mawl.plan.mix import is_of_catalogue
+from mawl.plan.needs import programs_in
 from mawl.plan.programs import Program, reference_times
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.run import Reference
@@ -53,25 +54,24 @@ def read_reference(path: Path) -> tuple[OwnReference, str]:
     return found, f"{path.name}@{digest[:12]}"
 
 
-def reference_of(
-    plan: Plan, catalogue: Mapping[str, Program], file: Path | None = None
-) -> tuple[Reference, dict[str, float]]:
+def reference_of(plan: Plan, file: Path | None = None) -> tuple[Reference, dict[str, float]]:
     """Where the reference times of a plan come from, and those of its jobs, as far as they are known.
 
     Raises ``InvalidFileError`` for a ``file`` that cannot be read or names no program of the plan.
     """
     if file is None:
         table = reference_times()
-        programs = {job.program for job in plan.jobs() if is_of_catalogue(job)}
+        own_programs = {job.program for job in plan.jobs() if is_of_catalogue(job)}
         derived = [job.derived.job for job in plan.jobs() if job.derived is not None]
         unknown = any(job.core_speed is None for job in derived)
         reference = Reference(
             version=table.version,
-            provisional=sorted(programs & set(table.provisional)),
+            provisional=sorted(own_programs & set(table.provisional)),
             remarks=[SPEED_UNKNOWN] if unknown else [],
         )
-        found = {job.job: _seconds(job, catalogue) for job in plan.jobs()}
-        return reference, {name: seconds for name, seconds in found.items() if seconds}
+        programs = programs_in(plan)
+        known = {job.job: _seconds(job, programs) for job in plan.jobs()}
+        return reference, {name: seconds for name, seconds in known.items() if seconds}
     own, called = read_reference(file)
     if not own.cpu_seconds.keys() & {job.program for job in plan.jobs()}:
         raise InvalidFileError("names no program of the workload", where=str(file))
@@ -79,10 +79,10 @@ def reference_of(
     return Reference(version=None, file=called), {name: one for name, one in seconds.items() if one}
 
 
-def _seconds(job: JobPlan, catalogue: Mapping[str, Program]) -> float | None:
+def _seconds(job: JobPlan, programs: Mapping[str, Program]) -> float | None:
     if job.command is not None:
         declared = job.command.cpu_seconds
         return None if declared is None else declared * job.command.core_speed
     if job.derived is not None:
         return cpu_seconds(job.derived.job) * job.scale * (job.derived.job.core_speed or 1.0)
-    return None if job.entry is not None else catalogue[job.program].cpu_seconds(job.scale)
+    return None if job.entry is not None else programs[job.program].cpu_seconds(job.scale)

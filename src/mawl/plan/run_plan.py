@@ -7,7 +7,6 @@ import os
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec, parse_scale
@@ -93,7 +92,6 @@ def plan_of(spec: RunSpec) -> Plan:
     plan = make_plan(
         workload,
         where=where,
-        catalogue=CATALOGUE,
         scale=parse_scale(usual if spec.scale is None else spec.scale),
         options=spec.options,
         seed=spec.seed,

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import format_plain
-from mawl.plan.catalogue import user_entry, user_program
+from mawl.plan.catalogue import CATALOGUE, user_entry, user_program
 from mawl.plan.command import Command, LogFormat, default_name, located, placeholder_error
 from mawl.records.model.records import ProgramClass
 from mawl.records.spec.program_options import MIB, Options
@@ -161,13 +161,13 @@ COMMAND_KEYS = (
 _PLAIN = JobSpec()
 
 
-def check_commands(commands: Mapping[str, CommandSpec], catalogue: Container[str], where: str) -> None:
+def check_commands(commands: Mapping[str, CommandSpec], where: str) -> None:
     """The names and vectors of the commands of a file, used or not.
 
     Raises ``InvalidFileError`` for the first that is wrong.
     """
     for name, spec in commands.items():
-        if name in catalogue or name != default_name([name]):
+        if name in CATALOGUE or name != default_name([name]):
             expected = "letters, digits, -, _ and ., and no program of mawl"
             raise InvalidFileError(f"key commands: expected {expected}, found {name!r}", where=where)
         if not spec.command:

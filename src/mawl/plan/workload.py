@@ -17,10 +17,9 @@ from typing import TypeVar
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
-from mawl.plan.catalogue import user_program
+from mawl.plan.catalogue import CATALOGUE, user_program
 from mawl.plan.command import Command, default_name
 from mawl.plan.derived_program import Planned, options_of_record
-from mawl.plan.programs import Program
 from mawl.plan.spec import (
     JobSpec,
     SessionSpec,
@@ -230,7 +229,6 @@ def make_plan(
     spec: WorkloadSpec,
     *,
     where: str,
-    catalogue: Mapping[str, Program],
     scale: float,
     options: Options | None = None,
     seed: int = DEFAULT_SEED,
@@ -255,8 +253,8 @@ def make_plan(
             f"key name: expected letters, digits, -, _ and ., at most 80 of them, found {spec.name[:100]!r}",
             where=where,
         )
-    check_commands(spec.commands, catalogue, where)
-    _check_derived(derived, (*catalogue, *spec.commands), where)
+    check_commands(spec.commands, where)
+    _check_derived(derived, (*CATALOGUE, *spec.commands), where)
     if derived and not spec.sessions:
         sessions = sessions_of([one.job for one in derived.values()], arrivals)
         spec = msgspec.structs.replace(spec, sessions=sessions)
@@ -265,7 +263,7 @@ def make_plan(
     twice = [name for name, count in Counter(session.name for session in spec.sessions).items() if count > 1]
     if twice:
         raise InvalidFileError(f"key sessions: two sessions are called {twice[0]!r}", where=where)
-    expansion = _Expansion(where, catalogue, scale, base, spec, derived)
+    expansion = _Expansion(where, scale, base, spec, derived)
     plan = Plan(
         workload=spec.name,
         title=spec.title,
@@ -300,13 +298,12 @@ class _Expansion:
     def __init__(
         self,
         where: str,
-        catalogue: Mapping[str, Program],
         scale: float,
         options: Options,
         spec: WorkloadSpec,
         derived: Mapping[str, Planned],
     ) -> None:
-        self.where, self.catalogue, self.scale, self.options = where, catalogue, scale, options
+        self.where, self.scale, self.options = where, scale, options
         self.derived = derived
         self.scale_options, self.commands = spec.scale_options, spec.commands
         self.names: set[str] = set()
@@ -397,10 +394,10 @@ class _Expansion:
 
     def entry(self, key: str, program: str) -> str | None:
         """``module:Class`` of a user's program; None where it is the catalogue's, or nobody's."""
-        taken = (*self.catalogue, *self.commands, *self.derived)
+        taken = (*CATALOGUE, *self.commands, *self.derived)
         return (
             None
-            if program in self.catalogue or program in self.derived
+            if program in CATALOGUE or program in self.derived
             else checked_entry(program, taken, self.where, key)
         )
 
@@ -412,9 +409,9 @@ class _Expansion:
             entry = None if spec.program is None else self.entry(key, spec.program)
             if entry is not None:
                 return user_program(entry).name
-            if spec.program is None or spec.program not in self.catalogue:
+            if spec.program is None or spec.program not in CATALOGUE:
                 found = "no program and no command" if spec.program is None else repr(spec.program)
-                known = (*self.catalogue, *self.commands, *self.derived)
+                known = (*CATALOGUE, *self.commands, *self.derived)
                 like = meant(spec.program or "", known)
                 raise self.wrong(
                     f"{key}.program", f"one of {', '.join(known)}", f"{found}{like and f'; {like}'.rstrip()}"
@@ -423,7 +420,7 @@ class _Expansion:
         if not spec.command or not spec.command[0]:
             raise self.wrong(f"{key}.command", "the command's file and its arguments", "none")
         name = spec.program or default_name(spec.command)
-        if not _plain(name) or name in self.catalogue or name in self.derived:
+        if not _plain(name) or name in CATALOGUE or name in self.derived:
             raise self.wrong(
                 f"{key}.program", "a name for the command that no program of mawl has", repr(name)
             )

@@ -14,7 +14,6 @@ import msgspec
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.figures.sessions import predecessors
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import derived_jobs
 from mawl.plan.mix import mixed
 from mawl.plan.spec import WorkloadSpec
@@ -228,7 +227,7 @@ def _stored(run: Run) -> list[Plan]:
 def _expanded(file: Path, run: Path) -> Plan:
     spec = toml.load(file, WorkloadSpec, inside=run)
     derived = derived_jobs(spec, str(file), inside=run)
-    return make_plan(spec, where=str(file), catalogue=CATALOGUE, scale=spec.scale or 1.0, derived=derived)
+    return make_plan(spec, where=str(file), scale=spec.scale or 1.0, derived=derived)
 
 
 def of_node(plan: Plan, node: str) -> Plan:
@@ -374,7 +373,6 @@ def at_sessions(plan: Plan, sessions: int, nodes: Iterable[str] = ()) -> Plan:
         return make_plan(
             mixed(sessions),
             where=f"workload {RULED} in {sessions} sessions",
-            catalogue=CATALOGUE,
             scale=plan.scale,
             seed=plan.seed,
             saving=plan.saving,

@@ -104,7 +104,7 @@ def forecast(one: PublishedSystem, fitted: FittedNumbers) -> PublishedForecast:
 @cache
 def _plan(workload: str) -> Plan:
     spec, where = load_workload(workload)
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=FULL_SCALE)
+    return make_plan(spec, where=where, scale=FULL_SCALE)
 
 
 def plan_of(one: PublishedSystem) -> Plan:

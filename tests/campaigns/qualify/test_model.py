@@ -73,7 +73,7 @@ def probed(cap: float) -> Probe:
 
 def calibrated(folder: Path, demand: Mapping[str, JobDemand], cap: float) -> CalibratedModel:
     """A model from a run of each program alone, as the simulation makes it."""
-    plan = make_plan(alone_workload(), where="test", catalogue=CATALOGUE, scale=SMOKE)
+    plan = make_plan(alone_workload(), where="test", scale=SMOKE)
     of, jobs = bed(cap), {job.job: demand[job.program] for job in plan.jobs()}
     alone = scenario(of, plan, jobs)
     node = NodeFacts(name="node1", cores=8, core_basis="vCPU", memory_bytes=2**34)

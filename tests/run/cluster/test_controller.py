@@ -18,7 +18,6 @@ from mawl.advice import judge
 from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.figures.view import StoredView
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import OnLostNode
@@ -55,7 +54,7 @@ stages = [[{ command = ["sleep", "60"] }], [{ command = ["true"] }]]
 
 def plan_of(workload: str) -> Plan:
     spec, where = load_workload(workload)
-    return make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+    return make_plan(spec, where=where, scale=0.0005)
 
 
 class Lab:

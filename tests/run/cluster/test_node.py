@@ -14,7 +14,6 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.spec.task import TaskFailure
 from mawl.records.store import open_run
@@ -100,7 +99,7 @@ def node_test_node(watcher: Watcher) -> RemoteNode:
     task = NodeTask(
         run_id="r-n1",
         node="n1",
-        plan=make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005),
+        plan=make_plan(spec, where=where, scale=0.0005),
         folder="there",
         lease_seconds=1.0,
     )

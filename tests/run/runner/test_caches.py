@@ -9,7 +9,6 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.measure.page_cache import Residency
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.spec.program_options import CacheMode
 from mawl.records.spec.run_spec import RunSpec
@@ -33,8 +32,7 @@ def request(tmp_path: Path, cache: CacheMode | None = None) -> RunRequest:
     return RunRequest(
         run_id="r1",
         folder=tmp_path / "run",
-        plan=make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005),
-        catalogue=CATALOGUE,
+        plan=make_plan(spec, where=where, scale=0.0005),
         inputs=tables,
         spec=RunSpec(cache=cache),
     )

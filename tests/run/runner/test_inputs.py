@@ -9,7 +9,6 @@ import pytest
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure import space
 from mawl.measure.devices import Mount
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
 from mawl.records.volumes import Volumes
@@ -20,8 +19,8 @@ def test_a_run_beyond_the_ephemeral_storage_of_a_pod_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spec, where = load_workload("nano")
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=1.0)
-    needed = needs(plan, CATALOGUE)
+    plan = make_plan(spec, where=where, scale=1.0)
+    needed = needs(plan)
     volumes = Volumes({role: [tmp_path / role] for role in ("data", "work", "util")})
     layer = Mount(device="0:50", mount_point="/", file_system="overlay", source="overlay", options="rw")
     monkeypatch.setattr(space, "read_mounts", lambda proc: [layer])

@@ -17,14 +17,14 @@ from mawl.run.runner.request import RunRequest
 
 def test_each_job_reads_its_own_replica_of_its_inputs(tmp_path: Path) -> None:
     spec, where = load_workload("mixed20")
-    plan = make_plan(spec, where=where, catalogue=CATALOGUE, scale=0.0005)
+    plan = make_plan(spec, where=where, scale=0.0005)
     jobs = [job for job in plan.jobs() if CATALOGUE[job.program].inputs]
     tables = {
         (table.name, job.scale, job.replica): tmp_path / f"{table.name}-{job.replica}"
         for job in jobs
         for table in CATALOGUE[job.program].inputs
     }
-    request = RunRequest(run_id="r1", folder=tmp_path / "run", plan=plan, catalogue=CATALOGUE, inputs=tables)
+    request = RunRequest(run_id="r1", folder=tmp_path / "run", plan=plan, inputs=tables)
     places = {role: [tmp_path / role / "mawl-run-r1" / "job"] for role in ROLES}
     made = {job.job: assignment(request, job, places, {}) for job in jobs}
     assert len({one.replica for one in made.values()}) > 1

@@ -19,7 +19,6 @@ from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.campaigns.qualify.interface import Mix, Model, ObservedMachine, WritableSpace
 from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SESSIONS_PER_CORE, mix_range, mixed
 from mawl.plan.needs import JobSeconds, Needs, asked_per_cpu_second, needs, requests_under_way
 from mawl.plan.spec import SCALES, scale_name
@@ -122,20 +121,18 @@ def sessions_for(cores: int) -> int:
 @cache
 def plan_at(sessions: int, scale: float) -> Plan:
     """The plan of the mix in so many sessions."""
-    return make_plan(
-        mixed(sessions), where=f"mixed20 in {sessions} sessions", catalogue=CATALOGUE, scale=scale
-    )
+    return make_plan(mixed(sessions), where=f"mixed20 in {sessions} sessions", scale=scale)
 
 
 @cache
 def needs_at(sessions: int, scale: float) -> Needs:
     """What the mix needs at a scale."""
-    return needs(plan_at(sessions, scale), CATALOGUE)
+    return needs(plan_at(sessions, scale))
 
 
 def load_streams(sessions: int) -> int:
     """The most requests that the mix in so many sessions can have under way at a time."""
-    return requests_under_way(plan_at(sessions, SMOKE), CATALOGUE)
+    return requests_under_way(plan_at(sessions, SMOKE))
 
 
 def probe_seconds(minutes: float) -> float:
@@ -294,7 +291,7 @@ class Chooser:
             space_bytes=sum(needed.space_bytes.values()),
             memory_bytes=needed.memory_bytes,
             moved_bytes=sum(sum(ways.values()) for ways in needed.moved.values()),
-            asked_bytes_per_cpu_second=asked_per_cpu_second(plan, CATALOGUE, forecast).by_role or {},
+            asked_bytes_per_cpu_second=asked_per_cpu_second(plan, forecast).by_role or {},
             phase_seconds={**spent, **self.seconds(repeats, scale)},
             run_seconds=mix.elapsed_seconds + self.model.overhead_seconds,
             active_seconds=mix.active_seconds,

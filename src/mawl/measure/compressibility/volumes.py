@@ -25,7 +25,6 @@ from mawl.measure.compressibility.watch import RUN_FIGURES, Watch
 from mawl.measure.devices import mount_of, read_mounts
 from mawl.measure.space import space_of
 from mawl.plan.needs import needs
-from mawl.plan.programs import Program
 from mawl.plan.workload import Plan
 from mawl.records.model.compressibility import (
     Compressibility,
@@ -300,14 +299,12 @@ class RunCompressibility:
     ``inputs`` are the directories of the run's input tables.
     """
 
-    def __init__(
-        self, volumes: Volumes, plan: Plan, catalogue: Mapping[str, Program], inputs: Iterable[Path]
-    ) -> None:
+    def __init__(self, volumes: Volumes, plan: Plan, inputs: Iterable[Path]) -> None:
         self._volumes = volumes
         self._inputs = sorted(set(inputs))
         self._seed = plan.seed
         places = {role: volumes.run_directories(role) for role in TEMPORARY}
-        space = needs(plan, catalogue).space_bytes
+        space = needs(plan).space_bytes
         self._watch = Watch(
             places,
             confidence=CONFIDENCE,

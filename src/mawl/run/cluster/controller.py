@@ -13,8 +13,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.base.units import format_bytes
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.needs import TableNeed, tables_of, with_commands
+from mawl.plan.needs import TableNeed, tables_of
 from mawl.plan.output import nodes_toml
 from mawl.plan.references import reference_of
 from mawl.records.model.run import Overhead, RunFacts
@@ -224,10 +223,7 @@ class Controller:
 
     async def _make_inputs(self, by_data: Iterable[list[str]]) -> None:
         """Nodes that share data make each table once, all of them together."""
-        tables = {
-            node.name: tables_of(node.task.plan, with_commands(node.task.plan, CATALOGUE))
-            for node in self.nodes
-        }
+        tables = {node.name: tables_of(node.task.plan) for node in self.nodes}
         parts = {name: part for group in by_data for name, part in share_out(group, tables).items()}
         for name, part in parts.items():
             self.by_name[name].tell(InputShare(part))
@@ -261,8 +257,7 @@ class Controller:
         plans = {node.name: node.task.plan for node in self.nodes}
         first = self.nodes[0].task
         file = None if first.spec.reference is None else Path(first.spec.reference)
-        catalogues = {name: with_commands(plan, CATALOGUE) for name, plan in plans.items()}
-        references = {name: reference_of(plan, catalogues[name], file) for name, plan in plans.items()}
+        references = {name: reference_of(plan, file) for name, plan in plans.items()}
         return RunFacts(
             run_id=self.request.run_id,
             kind="measured",
@@ -278,7 +273,7 @@ class Controller:
             planned_jobs=[
                 msgspec.structs.replace(job, job=Correction(name, 0.0).name(job.job))
                 for name, plan in plans.items()
-                for job in planned_jobs(plan, catalogues[name], name, references[name][1])
+                for job in planned_jobs(plan, name, references[name][1])
             ],
             reference=references[self.nodes[0].name][0],
             roles={role: list(places) for role, places in first.spec.directories().items()},

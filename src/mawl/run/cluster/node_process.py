@@ -23,9 +23,8 @@ from mawl.base.errors import InterruptedRunError, MawlError, UnsuitableMachineEr
 from mawl.measure.host.collector import HostCollector
 from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import in_memory_bytes, space_of
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.environment import with_values
-from mawl.plan.needs import needs, with_commands
+from mawl.plan.needs import needs
 from mawl.plan.references import reference_of
 from mawl.plan.run_plan import parse_cores, processors_of, with_threads
 from mawl.programs.datagen.workers import usual_processes
@@ -206,7 +205,6 @@ class Node:
         )
         self.needed = needs(
             task.plan,
-            CATALOGUE,
             spawn=task.spec.start == "spawn",
             keeps_outputs=task.spec.keep_outputs,
         )
@@ -307,8 +305,7 @@ class Node:
         inputs = make_inputs(
             task.plan, self.volumes, self.needed, order=task.spec.volume_order, processes=self._processes()
         )
-        catalogue = with_commands(task.plan, CATALOGUE)
-        reference, reference_seconds = reference_of(task.plan, catalogue)
+        reference, reference_seconds = reference_of(task.plan)
         if (file := task.spec.reference) is not None:  # it is the controller's
             reference, reference_seconds = Reference(version=None, file=Path(file).name), {}
         facts = carry_out(
@@ -317,7 +314,6 @@ class Node:
                 node=task.node,
                 folder=self.folder,
                 plan=task.plan,
-                catalogue=catalogue,
                 reference=reference,
                 reference_seconds=reference_seconds,
                 inputs=inputs.directories,

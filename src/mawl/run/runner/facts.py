@@ -17,11 +17,9 @@ from mawl.measure.devices import mounts_below, ports, volume_facts
 from mawl.measure.machine import Machine, read_topology
 from mawl.measure.settings.inventory import inventory_of
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, ephemeral_storage, file_systems, with_space
-from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import digest_of
 from mawl.plan.mix import LOAD_VERSION
-from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of
-from mawl.plan.programs import Program
+from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of, programs_in
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.programs.datagen.generate import (
@@ -80,7 +78,7 @@ def facts_before(
         start_mode=request.spec.start,
         on_failure=request.spec.on_failure,
         nodes=[_node(request, machine, node)],
-        planned_jobs=planned_jobs(plan, request.catalogue, node, request.reference_seconds),
+        planned_jobs=planned_jobs(plan, node, request.reference_seconds),
         software=_software(),
         settings={
             "swap_bytes": machine.swap_bytes,
@@ -108,15 +106,14 @@ def facts_before(
     )
 
 
-def planned_jobs(
-    plan: Plan, catalogue: Mapping[str, Program], node: str, reference_seconds: Mapping[str, float]
-) -> list[PlannedJob]:
+def planned_jobs(plan: Plan, node: str, reference_seconds: Mapping[str, float]) -> list[PlannedJob]:
     """What a reader needs to name a job that left no record, and its reference time."""
+    programs = programs_in(plan)
     return [
         PlannedJob(
             job=job.job,
             program=job.program,
-            program_class=catalogue[job.program].program_class,
+            program_class=programs[job.program].program_class,
             session=job.session,
             stage=job.stage,
             node=node,
@@ -186,7 +183,7 @@ def make_inputs(
     A table lies whole on one volume of data: ``spread_tables`` says on which.
     """
     began, cpu_before = time.monotonic(), time.process_time()
-    tables = inputs_of(plan, CATALOGUE)
+    tables = inputs_of(plan)
     # Scales that differ may need the same table, where both are below a table's least size.
     keys = {need: (need.table, tables[need.table].rows(need.scale), need.replica) for need in needed.tables}
     requests = {key: _table_request(plan, need) for need, key in keys.items()}
@@ -239,7 +236,7 @@ def check_space(plan: Plan, needed: Needs, volumes: Volumes, order: VolumeOrder)
 def _missing_inputs(plan: Plan, needed: Needs, volumes: Volumes) -> Iterator[int]:
     """Bytes of each table that no volume of data holds finished."""
     places = [volume / INPUTS_DIRECTORY for volume in volumes.directories["data"]]
-    tables = inputs_of(plan, CATALOGUE)
+    tables = inputs_of(plan)
     for need in needed.tables:
         request = _table_request(plan, need)
         if not any((request.directory(tables[need.table], place) / MANIFEST).is_file() for place in places):

@@ -304,7 +304,7 @@ def assignment(
         options=job.options,
         inputs={
             table.name: str(request.inputs[table.name, job.scale, job.replica])
-            for table in request.catalogue[job.program].inputs
+            for table in request.programs[job.program].inputs
         },
         results=str(places["data"][results]),
         keeps_results=request.keeps_results(job),

@@ -126,7 +126,7 @@ class RunLoop:
         self.now = now
         self.progress = Progress(request.plan, request.spec.on_failure)
         counts = {role: len(places) for role, places in volumes.directories.items()}
-        self.turns = turns(request.plan, request.catalogue, counts, request.spec.volume_order)
+        self.turns = turns(request.plan, counts, request.spec.volume_order)
         self.jobs: dict[str, JobRun] = {}
         """Jobs that started and have not ended."""
         self.ended = self.failed = 0
@@ -166,7 +166,7 @@ class RunLoop:
         finally:
             self._selector.close()
         for plan, reason in self.progress.skipped():
-            self._keep(not_started(plan, self.request.catalogue[plan.program], self.node, reason))
+            self._keep(not_started(plan, self.request.programs[plan.program], self.node, reason))
 
     @property
     def peak_gate(self) -> int:
@@ -315,7 +315,7 @@ class RunLoop:
                 record,
                 run.steps,
                 platform=self.platform,
-                program=self.request.catalogue.get(record.program),
+                program=self.request.programs.get(record.program),
             )
             log.write_text(text, encoding="utf-8")
         self._keep(record)
@@ -330,7 +330,7 @@ class RunLoop:
         self.listener.job_ended(record)
 
     def _start(self, job: JobPlan) -> None:
-        run = self.jobs[job.job] = made_run(job, self.request.catalogue[job.program], self.node)
+        run = self.jobs[job.job] = made_run(job, self.request.programs[job.program], self.node)
         self.progress.start(job.job)
         try:
             places = self.volumes.make_job(job.job)

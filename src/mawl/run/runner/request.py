@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 from pathlib import Path
 from typing import Protocol
 
 import msgspec
 
 from mawl.plan.mix import keeps_results
+from mawl.plan.needs import programs_in
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.node import LoadBefore
@@ -18,7 +20,7 @@ from mawl.records.spec.program_options import StartMode
 from mawl.records.spec.run_spec import RunSpec
 
 
-class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
+class RunRequest(msgspec.Struct, frozen=True, kw_only=True, dict=True):
     """Everything that decides a run.
 
     ``inputs`` maps (table, scale, replica) to the directory of that input table; ``cpus`` are the
@@ -30,7 +32,6 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     node: str | None = None
     """What the records call this machine; None: its own name."""
     plan: Plan
-    catalogue: Mapping[str, Program]
     inputs: Mapping[tuple[str, float, int], Path]
     spec: RunSpec = RunSpec()
     """What was asked: limits, cache, start, failure policy.  Its places may be relative, unlike those of the
@@ -45,6 +46,11 @@ class RunRequest(msgspec.Struct, frozen=True, kw_only=True):
     """Times alone of the plan's jobs, as far as they are known."""
     load_before: LoadBefore | None = None
     free_space: tuple[FreeSpace, ...] = ()
+
+    @cached_property
+    def programs(self) -> dict[str, Program]:
+        """The declaration of every program, by name."""
+        return programs_in(self.plan)
 
     def keeps_results(self, job: JobPlan) -> bool:
         """Whether what a job puts under data stays after it."""

@@ -159,7 +159,7 @@ def _remarks(request: RunRequest, volumes: Volumes) -> list[str]:
 def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:
     if not request.spec.compressibility:
         return None
-    return RunCompressibility(volumes, request.plan, request.catalogue, request.inputs.values())
+    return RunCompressibility(volumes, request.plan, request.inputs.values())
 
 
 def _counting(request: RunRequest, volumes: Volumes) -> Counting:
@@ -252,7 +252,7 @@ def _modules(request: RunRequest) -> list[str]:
     """What the zygote imports: the libraries of the programs in this plan, each once, in order."""
     names: dict[str, None] = {}
     for program in {job.program: None for job in request.plan.jobs()}:
-        names |= dict.fromkeys(request.catalogue[program].imports)
+        names |= dict.fromkeys(request.programs[program].imports)
     return list(names)
 
 
