@@ -19,8 +19,7 @@ from mawl.programs.random_access import PAGE_WORDS, Lane, PageFile
 from mawl.programs.tables.arrow import batch_rows, parts, read_batches
 from mawl.programs.tables.direct import DirectIo
 from mawl.programs.toolkit.partitions import partition_count, rows_in
-from mawl.programs.toolkit.rows import memory
-from mawl.programs.toolkit.text_records import read_records
+from mawl.programs.toolkit.rows import memory, read_records
 from mawl.records.spec.program_options import MIB, Options
 
 FAR = 2**31

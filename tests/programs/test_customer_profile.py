@@ -14,8 +14,8 @@ from mawl.programs.customer_profile import household, make_rows, members
 from mawl.programs.declarations.customer_profile import HOUSEHOLD_ROWS, SEGMENTS
 from mawl.programs.tables import arrow
 from mawl.programs.tables.arrow import TableWriter
+from mawl.programs.toolkit.estimates import LeastSquares
 from mawl.programs.toolkit.groups import group_means
-from mawl.programs.toolkit.regression import LeastSquares
 from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.contract.planted_run import without_first_row

@@ -13,7 +13,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 
 from mawl.programs import tree_ensemble
 from mawl.programs.tables.arrow import TableWriter
-from mawl.programs.toolkit.ranking import ScoreBins
+from mawl.programs.toolkit.estimates import ScoreBins
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result
 from tests.programs.planted import RunJob, job_runner, rejected

@@ -24,12 +24,10 @@ from mawl.programs.declarations.census_load import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums, check_first_rows
-from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import Distributor, read_ahead, read_rows
-from mawl.programs.toolkit.rows import Records, Words, memory
+from mawl.programs.toolkit.rows import RecordParser, Records, Text, Words, memory, read_texts
 from mawl.programs.toolkit.sorting import distribute_by_hash
-from mawl.programs.toolkit.statistics import ClassProfile, print_table
-from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
+from mawl.programs.toolkit.statistics import ClassProfile, print_table, session
 from mawl.records.model.records import Answer
 
 _FREQUENCIES = {

@@ -15,11 +15,10 @@ from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.declarations.census_query import EXTRACT_COLUMNS, HOUSEHOLDS, KEY_COLUMNS, PERSONS
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, TableSum, added_sums, check_code_shares, regenerate
-from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import Distributor, read_rows
 from mawl.programs.toolkit.rows import Records, Words, memory
 from mawl.programs.toolkit.sorting import distribute_by_hash
-from mawl.programs.toolkit.statistics import moments_by, total, total_rows
+from mawl.programs.toolkit.statistics import moments_by, session, total, total_rows
 from mawl.records.model.records import Answer
 
 WORKING_AGE = (15, 64)

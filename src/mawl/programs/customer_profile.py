@@ -28,9 +28,9 @@ from mawl.programs.declarations.customer_profile import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import StrictOrder, TableSum, added_sums
-from mawl.programs.toolkit.groups import as_batch, as_rows, group_means
+from mawl.programs.toolkit.estimates import SIGMAS, LeastSquares
+from mawl.programs.toolkit.groups import as_batch, as_rows, group_means, numeric_schema
 from mawl.programs.toolkit.partitions import partition_count
-from mawl.programs.toolkit.regression import SIGMAS, LeastSquares
 from mawl.programs.toolkit.rows import Records, Words
 from mawl.programs.toolkit.sorting import (
     SAMPLES_PER_PARTITION,
@@ -45,7 +45,7 @@ from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 
-SCHEMA = pa.schema([(name, pa.float64()) for name in COLUMNS])
+SCHEMA = numeric_schema(*COLUMNS)
 NOISE_VARIANCE = 300.0**2
 LARGEST_SPEND = 2**18
 """Spend is a whole number of cents below this: 100,000 less or more what predictors and noise add."""
@@ -131,8 +131,8 @@ def segment_truth(segment: int) -> Numbers:
 
 BY_HOUSEHOLD: Keys = ("household", "segment", "row")
 BY_REGION: Keys = ("region", "spend_cents", "row")
-_MEANS_SCHEMA = pa.schema([(name, pa.float64()) for name in ("household", *MEAN_COLUMNS)])
-_MODEL_SCHEMA = pa.schema([(name, pa.float64()) for name in MODEL_COLUMNS])
+_MEANS_SCHEMA = numeric_schema("household", *MEAN_COLUMNS)
+_MODEL_SCHEMA = numeric_schema(*MODEL_COLUMNS)
 _SAMPLED_ROWS = 1024
 _SAMPLED_HOUSEHOLDS = 2
 _TABLES = {

@@ -21,9 +21,8 @@ from mawl.programs.declarations.dimension_load import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import RowSample, StrictOrder, TableSum, added_sums, regenerate_text
-from mawl.programs.toolkit.duckdb_session import session
 from mawl.programs.toolkit.partitions import partition_count
-from mawl.programs.toolkit.rows import Records, Words
+from mawl.programs.toolkit.rows import RecordParser, Records, Text, Words, read_texts
 from mawl.programs.toolkit.sorting import (
     SAMPLES_PER_PARTITION,
     KeyRanges,
@@ -32,8 +31,7 @@ from mawl.programs.toolkit.sorting import (
     distribute,
     sorted_rows,
 )
-from mawl.programs.toolkit.statistics import ClassProfile, moments_by, total, total_rows
-from mawl.programs.toolkit.text_records import RecordParser, Text, read_texts
+from mawl.programs.toolkit.statistics import ClassProfile, moments_by, session, total, total_rows
 from mawl.records.model.records import Answer
 
 KEYS: Keys = ("customer", "updated", "record")

@@ -41,8 +41,16 @@ from mawl.programs.factorial_analysis import (
     model_terms,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
-from mawl.programs.toolkit.regression import SIGMAS
+from mawl.programs.toolkit.estimates import SIGMAS
+from mawl.programs.toolkit.groups import (
+    PreparedJob,
+    WorkTable,
+    as_batch,
+    as_rows,
+    blocks,
+    numeric_schema,
+    sampled,
+)
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -208,7 +216,7 @@ def _check_share(what: str, found: int, cases: int, share: float) -> None:
 
 _NAMES = tuple(column.name for column in NUMERICS)
 _RESPONSES = tuple(column.name for column in RESPONSES)
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("run", *_NAMES, *DERIVED)])
+_SCHEMA = numeric_schema("run", *_NAMES, *DERIVED)
 _RESULT_NAMES = ("variance", "found", "differing", *(f"effect_{n:02d}" for n in range(PARAMETERS)))
 _EFFECTS = pa.schema(
     [("study", pa.float64())]
@@ -231,25 +239,22 @@ def run(context: JobContext) -> Answer:
     return _FactorialDesign(context).run()
 
 
-class _FactorialDesign:
+class _FactorialDesign(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        super().__init__(context, TABLE, _SCHEMA, "the runs")
         self.effects = WorkTable(context, "effects", _EFFECTS)
-        self.studies = self.prepared.rows // STUDY_ROWS
+        self.studies = self.rows // STUDY_ROWS
         self.tallies = {column.name: EffectTally(column) for column in RESPONSES}
         self.samples: list[SampledDesign] = []
         self.residual_squares = np.zeros(len(RESPONSES))
         self.residuals = 0
-        self.answer: Answer = {"runs": self.prepared.rows, "studies": self.studies}
+        self.answer |= {"runs": self.rows, "studies": self.studies}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._analyse()
         self._design()
         self._residuals()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         with self.prepared.preparing() as table:
@@ -288,21 +293,11 @@ class _FactorialDesign:
 
     def _active(self, response: str, first: int, studies: int) -> NDArray[np.bool_]:
         """The terms that studies have of a response, by the generator: (studies, terms)."""
-        manifest = self.prepared.input.manifest
-        values = self.tallies[response].values
-        return true_active(
-            values,
-            table=TABLE.name,
-            column=response,
-            seed=manifest.seed,
-            replica=manifest.replica,
-            first=first,
-            studies=studies,
-        )
+        return true_active(self.tallies[response].values, self.column_key(response), first, studies)
 
     def _design(self) -> None:
-        sampled = set(np.linspace(0, self.studies - 1, _SAMPLED).astype(int).tolist())
-        seed = self.prepared.input.manifest.seed
+        chosen_numbers = sampled(_SAMPLED, self.studies)
+        seed = self.manifest.seed
         terms = 0
         determinants = 0.0
         with self.context.steps.step("design") as step:
@@ -313,7 +308,7 @@ class _FactorialDesign:
                 count = candidates.terms.shape[1]
                 terms += count
                 determinants += value / count
-                if study in sampled:
+                if study in chosen_numbers:
                     self.samples.append(SampledDesign(study, candidates, design, value))
                 step.rows_read = study + 1
         check_equal("the number of studies with next runs", step.rows_read, self.studies)
@@ -350,15 +345,13 @@ class _FactorialDesign:
         for batch in self.effects.batches():
             yield from as_rows(batch)
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the runs")
-            check_equal("the number of residuals", self.residuals, self.prepared.rows)
-            for place, (name, tally) in enumerate(self.tallies.items()):
-                tally.check(self.studies)
-                left = self.residuals - PARAMETERS * self.studies
-                check_variance(f"the residuals of {name}", self.residual_squares[place] / left, left)
-            efficiencies = [check_design(sample, _NEXT_RUNS) for sample in self.samples]
+    def _check(self) -> None:
+        check_equal("the number of residuals", self.residuals, self.rows)
+        for place, (name, tally) in enumerate(self.tallies.items()):
+            tally.check(self.studies)
+            left = self.residuals - PARAMETERS * self.studies
+            check_variance(f"the residuals of {name}", self.residual_squares[place] / left, left)
+        efficiencies = [check_design(sample, _NEXT_RUNS) for sample in self.samples]
         self.answer["least_efficiency_ratio"] = min(efficiencies)
 
 

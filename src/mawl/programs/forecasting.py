@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 
 from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.datagen.hashing import key
 from mawl.programs.datagen.responses import true_forecasts, true_kinds
 from mawl.programs.datagen.values import column_values
 from mawl.programs.declarations.forecasting import (
@@ -29,7 +30,7 @@ from mawl.programs.declarations.forecasting import (
     TABLE,
 )
 from mawl.programs.tables.manifest import Manifest
-from mawl.programs.toolkit.groups import PreparedTable, WorkTable, as_batch, as_rows, blocks
+from mawl.programs.toolkit.groups import PreparedJob, WorkTable, as_batch, as_rows, blocks, numeric_schema
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -249,16 +250,8 @@ def check_sample(manifest: Manifest, sample: Mapping[str, Numbers], is_top: NDAr
     check_equal("the sales held out", bool((months[:, _KNOWN:] == came).all()), True)
     last_year = months[:, _KNOWN - HELD_OUT : _KNOWN]
     check_equal("the naive forecasts", bool((sample["naive"] == last_year).all()), True)
-    best = true_forecasts(
-        SERIES,
-        table=TABLE.name,
-        column=column.name,
-        seed=manifest.seed,
-        replica=manifest.replica,
-        first=0,
-        series=series,
-        known=_KNOWN,
-    )
+    column_key = key(manifest.seed, manifest.replica, manifest.table, column.name)
+    best = true_forecasts(SERIES, column_key, 0, series, known=_KNOWN)
     for what, chosen in (("screened", ~is_top[:series]), ("searched", is_top[:series])):
         if chosen.any():
             _check_excess(f"{what} forecasts", ahead[chosen], came[chosen], best[chosen])
@@ -283,7 +276,7 @@ def _check_excess(what: str, ahead: Numbers, came: Numbers, best: Numbers) -> No
 Places = NDArray[np.intp]
 
 _NAMES = tuple(column.name for column in NUMERICS)
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("observation", *_NAMES, *DERIVED)])
+_SCHEMA = numeric_schema("observation", *_NAMES, *DERIVED)
 _FORECASTS = pa.schema(
     [(name, pa.float64()) for name in ("series", "model", *(f"ahead_{n:02d}" for n in range(HELD_OUT)))]
 )
@@ -297,12 +290,11 @@ def run(context: JobContext) -> Answer:
     return _Forecasting(context).run()
 
 
-class _Forecasting:
+class _Forecasting(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
+        super().__init__(context, TABLE, _SCHEMA, "the sales")
         self.forecasts = WorkTable(context, "forecasts", _FORECASTS)
-        self.series = self.prepared.rows // MONTHS
+        self.series = self.rows // MONTHS
         self.models = np.zeros((2, len(MODELS), len(SERIES.kinds)), np.int64)
         """Series by whether they are top sellers, by chosen model and by true kind."""
         self.squares = {name: np.zeros(HELD_OUT) for name in ("forecast", "naive")}
@@ -310,16 +302,14 @@ class _Forecasting:
         self.revenue = np.zeros(self.series)
         """Of the months known, in cents: (series,)."""
         self.scored = 0
-        self.answer: Answer = {"series": self.series}
+        self.answer |= {"series": self.series}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
-        is_top = _largest(self.revenue, max(self.series // SERIES_OF_A_TOP_SELLER, 1))
+        self.is_top = _largest(self.revenue, max(self.series // SERIES_OF_A_TOP_SELLER, 1))
         self.answer["revenue_cents"] = int(self.revenue.sum())
-        self._forecast(is_top)
+        self._forecast()
         self._accuracy()
-        self._verify(is_top)
-        return self.answer
 
     def _prepare(self) -> None:
         done = 0
@@ -328,7 +318,8 @@ class _Forecasting:
             self.revenue[done : done + len(months)] = months.sum(axis=1)
             done += len(months)
 
-    def _forecast(self, is_top: NDArray[np.bool_]) -> None:
+    def _forecast(self) -> None:
+        is_top = self.is_top
         done = searched = failed = 0
         with (
             self.context.steps.step("forecast") as step,
@@ -349,16 +340,7 @@ class _Forecasting:
         self.answer |= {"searched": searched, "fits_not_converged": failed}
 
     def _count_models(self, models: Places, is_top: NDArray[np.bool_], first: int) -> None:
-        manifest = self.prepared.input.manifest
-        kinds = true_kinds(
-            SERIES,
-            table=TABLE.name,
-            column="units",
-            seed=manifest.seed,
-            replica=manifest.replica,
-            first=first,
-            series=len(models),
-        )
+        kinds = true_kinds(SERIES, self.column_key("units"), first, len(models))
         np.add.at(self.models, (is_top.astype(np.intp), models, kinds), 1)
 
     def _accuracy(self) -> None:
@@ -394,24 +376,22 @@ class _Forecasting:
         ):
             yield block["series"][::MONTHS], block["units"].reshape(-1, MONTHS)
 
-    def _verify(self, is_top: NDArray[np.bool_]) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the sales")
-            check_equal("the number of scored series", self.scored, self.series)
-            check(
-                self.revenue[is_top].min() >= self.revenue[~is_top].max(),
-                "the least revenue of a series searched",
-                found=self.revenue[is_top].min(),
-                expected=f"at least {self.revenue[~is_top].max():.0f}, the most of one screened",
-            )
-            check_equal("the number of series with a model", int(self.models.sum()), self.series)
-            right = [
-                check_models(f"{kind} series", counts)
-                for kind, counts in zip(_GROUPS, self.models, strict=True)
-            ]
-            sample = {name: np.concatenate(rows) for name, rows in self.sample.items()}
-            check_sample(self.prepared.input.manifest, sample, is_top)
-            check_error("all forecasts", self.squares["forecast"].sum() / HELD_OUT, self.series)
+    def _check(self) -> None:
+        is_top = self.is_top
+        check_equal("the number of scored series", self.scored, self.series)
+        check(
+            self.revenue[is_top].min() >= self.revenue[~is_top].max(),
+            "the least revenue of a series searched",
+            found=self.revenue[is_top].min(),
+            expected=f"at least {self.revenue[~is_top].max():.0f}, the most of one screened",
+        )
+        check_equal("the number of series with a model", int(self.models.sum()), self.series)
+        right = [
+            check_models(f"{kind} series", counts) for kind, counts in zip(_GROUPS, self.models, strict=True)
+        ]
+        sample = {name: np.concatenate(rows) for name, rows in self.sample.items()}
+        check_sample(self.manifest, sample, is_top)
+        check_error("all forecasts", self.squares["forecast"].sum() / HELD_OUT, self.series)
         self.answer["right_model_ratio"] = sum(right) / self.series
 
 

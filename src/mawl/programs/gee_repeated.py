@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.genmod.cov_struct import Autoregressive, CovStruct, Exchangeable, Independence
 from statsmodels.genmod.families.family import Binomial
@@ -25,17 +24,19 @@ from mawl.programs.declarations.gee_repeated import (
     VARYING,
     VISITS,
 )
+from mawl.programs.toolkit.estimates import ScoreBins, check_calibration
 from mawl.programs.toolkit.groups import (
     Block,
-    PreparedTable,
+    PreparedJob,
     block_sizes,
     blocks,
     mean_of_group,
+    numeric_schema,
     previous,
     running_total,
+    sampled,
 )
 from mawl.programs.toolkit.models import chances, check_estimates
-from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -118,7 +119,7 @@ def _structures() -> tuple[CovStruct, ...]:
 
 
 _COPIED = ("visit", *(column.name for column in NUMERICS))
-_SCHEMA = pa.schema([(name, pa.float64()) for name in (*_COPIED, *(f"x{n:02d}" for n in range(DERIVED)))])
+_SCHEMA = numeric_schema(*_COPIED, *(f"x{n:02d}" for n in range(DERIVED)))
 _USED = ["relapsed", *(rule.conditions[0].column.name for rule in OUTCOME.rules)]
 _EXCHANGEABLE, _AUTOREGRESSIVE = STRUCTURES.index("exchangeable"), STRUCTURES.index("autoregressive")
 _SAMPLED = 4
@@ -143,13 +144,10 @@ def run(context: JobContext) -> Answer:
     return _GeeRepeated(context).run()
 
 
-class _GeeRepeated:
+class _GeeRepeated(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.sizes = [
-            patients * VISITS for patients in block_sizes(self.prepared.rows // VISITS, SITE_PATIENTS)
-        ]
+        super().__init__(context, TABLE, _SCHEMA, "the visits")
+        self.sizes = [patients * VISITS for patients in block_sizes(self.rows // VISITS, SITE_PATIENTS)]
         sites, structures = len(self.sizes), len(STRUCTURES)
         self.coefficients = np.empty((structures, sites, TERMS))
         self.errors, self.model_errors = np.empty_like(self.coefficients), np.empty_like(self.coefficients)
@@ -158,14 +156,12 @@ class _GeeRepeated:
         self.expected: list[tuple[float, float]] = []
         self.rankings = {name: ScoreBins() for name in ("model", "truth")}
         self.squares = 0.0
-        self.answer: Answer = {"visits": self.prepared.rows, "sites": sites}
+        self.answer |= {"visits": self.rows, "sites": sites}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._fit()
         self._score()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         relapses = 0
@@ -174,9 +170,9 @@ class _GeeRepeated:
         self.answer["relapses"] = relapses
 
     def _fit(self) -> None:
-        sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
+        chosen_numbers = sampled(_SAMPLED, len(self.sizes))
         with self.context.steps.step("fit") as step:
-            sites = ((site, number in sampled) for number, site in enumerate(self._sites()))
+            sites = ((site, number in chosen_numbers) for number, site in enumerate(self._sites()))
             for number, (visits, model, correlations) in enumerate(
                 side_by_side(self.context, _fit, sites, len(self.sizes))
             ):
@@ -209,7 +205,7 @@ class _GeeRepeated:
                 step.rows_read = (step.rows_read or 0) + len(found)
         for name, ranking in self.rankings.items():
             self.answer[f"{name}_area"] = ranking.area()
-        self.answer["chance_deviation"] = math.sqrt(self.squares / self.prepared.rows)
+        self.answer["chance_deviation"] = math.sqrt(self.squares / self.rows)
 
     def _add_truth(self, site: Block, found: Numbers) -> None:
         true = true_chances(OUTCOME, site) / 65_536.0
@@ -219,23 +215,21 @@ class _GeeRepeated:
     def _sites(self) -> Iterator[Block]:
         return blocks(self.prepared.batches(), _USED, self.sizes)
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the visits")
-            truth = np.array(COEFFICIENTS)
-            for place, name in enumerate(STRUCTURES):
-                check_estimates(
-                    f"the {name} model",
-                    self.coefficients[place],
-                    self.errors[place],
-                    truth,
-                    bias=_BIAS,
-                    error_slack=_ERROR_SLACK,
-                )
-            self._check_structures()
-            for name, ranking in self.rankings.items():
-                check_equal(f"the number of visits ranked by {name}", ranking.rows, self.prepared.rows)
-            self._check_chances()
+    def _check(self) -> None:
+        truth = np.array(COEFFICIENTS)
+        for place, name in enumerate(STRUCTURES):
+            check_estimates(
+                f"the {name} model",
+                self.coefficients[place],
+                self.errors[place],
+                truth,
+                bias=_BIAS,
+                error_slack=_ERROR_SLACK,
+            )
+        self._check_structures()
+        for name, ranking in self.rankings.items():
+            check_equal(f"the number of visits ranked by {name}", ranking.rows, self.rows)
+        self._check_chances()
 
     def _check_structures(self) -> None:
         expected = np.array(self.expected).mean(axis=0)

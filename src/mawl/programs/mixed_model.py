@@ -6,7 +6,6 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.regression.mixed_linear_model import MixedLM
 
@@ -24,12 +23,14 @@ from mawl.programs.declarations.mixed_model import (
 )
 from mawl.programs.toolkit.groups import (
     Block,
-    PreparedTable,
+    PreparedJob,
     block_sizes,
     blocks,
     mean_of_group,
+    numeric_schema,
     previous,
     running_total,
+    sampled,
 )
 from mawl.programs.toolkit.models import check_estimates
 from mawl.programs.toolkit.worker_processes import side_by_side
@@ -108,7 +109,7 @@ def leftover(covariance: Numbers, noise: float) -> Numbers:
 
 
 _COPIED = ("row", *(column.name for column in NUMERICS))
-_SCHEMA = pa.schema([(name, pa.float64()) for name in (*_COPIED, *(f"x{n:02d}" for n in range(DERIVED)))])
+_SCHEMA = numeric_schema(*_COPIED, *(f"x{n:02d}" for n in range(DERIVED)))
 _USED = ["week", "sales", *(column.name for column in VARYING)]
 _EFFECTS = ("level", "trend")
 _BIAS = 0.01
@@ -126,11 +127,10 @@ def run(context: JobContext) -> Answer:
     return _MixedModel(context).run()
 
 
-class _MixedModel:
+class _MixedModel(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.stores = self.prepared.rows // WEEKS
+        super().__init__(context, TABLE, _SCHEMA, "the store weeks")
+        self.stores = self.rows // WEEKS
         self.sizes = block_sizes(self.stores, LINE_STORES)
         lines = len(self.sizes)
         self.coefficients, self.errors = np.empty((lines, TERMS)), np.empty((lines, TERMS))
@@ -141,14 +141,12 @@ class _MixedModel:
         self.sums = np.zeros(lines)
         self.misses = 0.0
         self.scored = 0
-        self.answer: Answer = {"rows": self.prepared.rows, "stores": self.stores, "lines": lines}
+        self.answer |= {"rows": self.rows, "stores": self.stores, "lines": lines}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._fit()
         self._score()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         sales = 0
@@ -157,9 +155,9 @@ class _MixedModel:
         self.answer["sales"] = sales
 
     def _fit(self) -> None:
-        sampled = set(np.linspace(0, len(self.sizes) - 1, _SAMPLED).astype(int).tolist())
+        chosen_numbers = sampled(_SAMPLED, len(self.sizes))
         with self.context.steps.step("fit") as step:
-            lines = ((*line, number in sampled) for number, line in enumerate(self._lines()))
+            lines = ((*line, number in chosen_numbers) for number, line in enumerate(self._lines()))
             for number, (stores, model, errors) in enumerate(
                 side_by_side(self.context, _fit, lines, len(self.sizes))
             ):
@@ -207,33 +205,22 @@ class _MixedModel:
             first += self.sizes[number]
 
     def _hidden(self, stores: slice) -> Numbers:
-        manifest = self.prepared.input.manifest
-        return true_effects(
-            RESPONSE,
-            table=TABLE.name,
-            column="sales",
-            seed=manifest.seed,
-            replica=manifest.replica,
-            first=stores.start,
-            groups=stores.stop - stores.start,
-        )
+        return true_effects(RESPONSE, self.column_key("sales"), stores.start, stores.stop - stores.start)
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the store weeks")
-            check_equal("the number of weeks scored", self.scored, self.prepared.rows)
-            check_estimates(
-                "the model",
-                self.coefficients,
-                self.errors,
-                np.array(COEFFICIENTS, np.float64),
-                bias=_BIAS,
-                error_slack=_ERROR_SLACK,
-            )
-            self._check_errors()
-            self._check_noise()
-            self._check_effects()
-            self._check_scores()
+    def _check(self) -> None:
+        check_equal("the number of weeks scored", self.scored, self.rows)
+        check_estimates(
+            "the model",
+            self.coefficients,
+            self.errors,
+            np.array(COEFFICIENTS, np.float64),
+            bias=_BIAS,
+            error_slack=_ERROR_SLACK,
+        )
+        self._check_errors()
+        self._check_noise()
+        self._check_effects()
+        self._check_scores()
 
     def _check_errors(self) -> None:
         ratios = np.array([self.errors[number] / true for number, true in self.sampled.items()])[:, 2:]
@@ -248,7 +235,7 @@ class _MixedModel:
     def _check_noise(self) -> None:
         weights = np.array(self.sizes) / self.stores
         noise = float(weights @ self.noises)
-        _near("the variance of the noise", noise, TRUE_NOISE, math.sqrt(2.0 / self.prepared.rows))
+        _near("the variance of the noise", noise, TRUE_NOISE, math.sqrt(2.0 / self.rows))
         self.noise = noise
 
     def _check_effects(self) -> None:

@@ -20,14 +20,15 @@ from mawl.programs.declarations.pension_cube import (
 from mawl.programs.pension_grid import Projector, room_in
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums
+from mawl.programs.toolkit.groups import numeric_schema
 from mawl.programs.toolkit.statistics import class_rows, moments_by, total_rows
 from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
-_CUBE = pa.schema([(name, pa.float64()) for name in CUBE])
-_PENSIONS = pa.schema([(name, pa.float64()) for name in PENSIONS])
+_CUBE = numeric_schema(*CUBE)
+_PENSIONS = numeric_schema(*PENSIONS)
 _BINS = 2048
 _LARGEST_FUND_CENTS = 1e9
 _LARGEST_RATIO = 16.0

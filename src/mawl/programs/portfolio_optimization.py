@@ -8,7 +8,6 @@ from collections.abc import Iterator
 
 import msgspec
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 from scipy import sparse
 from scipy.optimize import Bounds, LinearConstraint, linprog, milp
@@ -25,7 +24,7 @@ from mawl.programs.declarations.portfolio_optimization import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import regenerate
-from mawl.programs.toolkit.groups import Block, PreparedTable, blocks
+from mawl.programs.toolkit.groups import Block, PreparedJob, blocks, numeric_schema, sampled
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -137,7 +136,7 @@ class Selection(msgspec.Struct, frozen=True):
 
 
 _NAMES = tuple(column.name for column in NUMERICS)
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("candidate", *_NAMES, *DERIVED)])
+_SCHEMA = numeric_schema("candidate", *_NAMES, *DERIVED)
 _SCENARIOS = 50_000
 _LEVEL = 0.01
 _QUANTILE = 2.326347874040841
@@ -155,32 +154,28 @@ def run(context: JobContext) -> Answer:
     return _PortfolioOptimization(context).run()
 
 
-class _PortfolioOptimization:
+class _PortfolioOptimization(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the candidates")
         self.mandates = self.rows // MANDATE_ROWS
         self.chosen = np.zeros((self.mandates, MANDATE_ROWS // 8), np.uint8)
         self.values, self.costs = (np.zeros(self.mandates, np.int64) for _ in range(2))
         self.bounds = np.zeros(self.mandates)
         self.risks, self.deviations = np.zeros(self.mandates), np.zeros(self.mandates)
         self.samples: dict[int, tuple[Selection, NDArray[np.bool_]]] = {}
-        self.answer: Answer = {"candidates": self.rows, "mandates": self.mandates}
+        self.answer |= {"candidates": self.rows, "mandates": self.mandates}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._select()
         self._simulate()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         for _ in self.prepared.preparing_groups(["candidate", *_NAMES], MANDATE_ROWS, _derive):
             pass
 
     def _select(self) -> None:
-        sampled = set(np.linspace(0, self.mandates - 1, _SAMPLED).astype(int).tolist())
+        chosen_numbers = sampled(_SAMPLED, self.mandates)
         with self.context.steps.step("select") as step:
             solved = side_by_side(self.context, _solved, self._mandates(), self.mandates)
             for number, (places, selection, chosen, self.bounds[number]) in enumerate(solved):
@@ -195,7 +190,7 @@ class _PortfolioOptimization:
                 held = np.zeros(MANDATE_ROWS, np.bool_)
                 held[places[chosen]] = True
                 self.chosen[number] = np.packbits(held)
-                if number in sampled:
+                if number in chosen_numbers:
                     self.samples[number] = selection, chosen
                 step.rows_read = (number + 1) * MANDATE_ROWS
         check_equal("the number of rows of mandates with a selection", step.rows_read, self.rows)
@@ -204,7 +199,7 @@ class _PortfolioOptimization:
     def _simulate(self) -> None:
         correlation = np.full((len(FACTORS), len(FACTORS)), _CORRELATION)
         np.fill_diagonal(correlation, 1.0)
-        seed = self.prepared.input.manifest.seed
+        seed = self.manifest.seed
         market = np.random.default_rng([seed, 0]).standard_normal((_SCENARIOS, len(FACTORS)))
         market = market @ np.linalg.cholesky(correlation).T
         all_exposures, all_own = np.zeros(len(FACTORS)), 0.0
@@ -232,24 +227,22 @@ class _PortfolioOptimization:
     def _mandates(self) -> Iterator[Block]:
         return blocks(self.prepared.batches(), _SCHEMA.names, itertools.repeat(MANDATE_ROWS))
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the candidates")
-            worst = int((self.bounds - self.values).argmax())
-            check(
-                bool((np.abs(self.bounds - self.values) <= 0.5).all()),
-                f"the value of mandate {worst}",
-                found=int(self.values[worst]),
-                expected=f"{self.bounds[worst]:.1f}, the solver's bound",
-            )
-            for number, (selection, chosen) in self.samples.items():
-                self._check_candidates(number, selection)
-                _check_selection(number, selection, chosen)
-            _check_risk("every mandate", self.risks, self.deviations)
-            _check_risk("all mandates together", np.array([self.risk]), np.array([self.deviation]))
+    def _check(self) -> None:
+        worst = int((self.bounds - self.values).argmax())
+        check(
+            bool((np.abs(self.bounds - self.values) <= 0.5).all()),
+            f"the value of mandate {worst}",
+            found=int(self.values[worst]),
+            expected=f"{self.bounds[worst]:.1f}, the solver's bound",
+        )
+        for number, (selection, chosen) in self.samples.items():
+            self._check_candidates(number, selection)
+            _check_selection(number, selection, chosen)
+        _check_risk("every mandate", self.risks, self.deviations)
+        _check_risk("all mandates together", np.array([self.risk]), np.array([self.deviation]))
 
     def _check_candidates(self, number: int, selection: Selection) -> None:
-        (rows,) = regenerate(TABLE, self.prepared.input.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
+        (rows,) = regenerate(TABLE, self.manifest, [(number * MANDATE_ROWS, MANDATE_ROWS)])
         price, percent, sector = (
             arrow.numbers(rows.column(name)).astype(np.int64)
             for name in ("price", "expected_return", "sector")

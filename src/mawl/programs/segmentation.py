@@ -17,7 +17,7 @@ from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.datagen.values import cluster_centres, true_cluster
 from mawl.programs.declarations.segmentation import CLUSTER_SHARES, FEATURES, MARKET_ROWS, NUMERICS, TABLE
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
+from mawl.programs.toolkit.groups import PreparedJob, block_sizes, blocks, numeric_schema
 from mawl.programs.toolkit.partitions import read_ahead
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
@@ -244,7 +244,7 @@ def check_agreement(what: str, found: ClusterAgreement) -> None:
 _COPIED = tuple(column.name for column in TABLE.columns if column.width is None)[1:]
 _DERIVED = NUMERICS - len(_COPIED)
 _NAMES = [f"x{n:02d}" for n in range(NUMERICS)]
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("customer", *_NAMES)])
+_SCHEMA = numeric_schema("customer", *_NAMES)
 _FEATURE_PLACES = [_COPIED.index(name) for name in FEATURES]
 _CLUSTERS = len(CLUSTER_SHARES)
 _STANDARD_ERRORS = 6.0
@@ -255,24 +255,20 @@ def run(context: JobContext) -> Answer:
     return _Segmentation(context).run()
 
 
-class _Segmentation:
+class _Segmentation(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the customers")
         self.sizes = block_sizes(self.rows, MARKET_ROWS)
-        self.truth = ClusterTruth(TABLE, self.prepared.input.manifest.seed)
+        self.truth = ClusterTruth(TABLE, self.manifest.seed)
         self.segments = Segments(_CLUSTERS, len(FEATURES))
         self.markets, self.common = ClusterAgreement(self.truth), ClusterAgreement(self.truth)
         self.explained = self.within = 0.0
-        self.answer: Answer = {"customers": self.rows, "markets": len(self.sizes)}
+        self.answer |= {"customers": self.rows, "markets": len(self.sizes)}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._cluster()
         self._profile()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         self.sums, squares = np.zeros(NUMERICS), np.zeros(NUMERICS)
@@ -331,27 +327,25 @@ class _Segmentation:
             yield np.stack(list(block.values()), axis=1)
 
     def _hidden(self, start: int, count: int) -> NDArray[np.intp]:
-        manifest = self.prepared.input.manifest
+        manifest = self.manifest
         return true_cluster(TABLE, seed=manifest.seed, replica=manifest.replica, start=start, count=count)
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the customers")
-            check_equal("the number of clustered customers", self.markets.rows, self.rows)
-            check_equal("the number of customers in segments", self.common.rows, self.rows)
-            check_agreement("markets' clusters", self.markets)
-            check_agreement("common segments", self.common)
-            miss = 1.0 - self.markets.nearest_true()
-            self.truth.check_variances(
-                explained=self.explained / self.rows,
-                within=self.within / (self.rows * len(FEATURES)),
-                components=COMPONENTS,
-                rows=self.rows,
-                market_rows=min(self.sizes),
-                miss=miss,
-            )
-            self.truth.check_segments(self.profiles[:, _FEATURE_PLACES], self.counts, miss)
-            self._check_profiles()
+    def _check(self) -> None:
+        check_equal("the number of clustered customers", self.markets.rows, self.rows)
+        check_equal("the number of customers in segments", self.common.rows, self.rows)
+        check_agreement("markets' clusters", self.markets)
+        check_agreement("common segments", self.common)
+        miss = 1.0 - self.markets.nearest_true()
+        self.truth.check_variances(
+            explained=self.explained / self.rows,
+            within=self.within / (self.rows * len(FEATURES)),
+            components=COMPONENTS,
+            rows=self.rows,
+            market_rows=min(self.sizes),
+            miss=miss,
+        )
+        self.truth.check_segments(self.profiles[:, _FEATURE_PLACES], self.counts, miss)
+        self._check_profiles()
         self.answer |= {
             "agreement_ratio": self.markets.agreement(),
             "segment_agreement_ratio": self.common.agreement(),

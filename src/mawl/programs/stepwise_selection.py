@@ -21,7 +21,8 @@ from mawl.programs.declarations.stepwise_selection import (
     YIELD,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, even_blocks
+from mawl.programs.toolkit.estimates import SIGMAS
+from mawl.programs.toolkit.groups import PreparedJob, even_blocks, numeric_schema
 from mawl.programs.toolkit.models import (
     Design,
     FittedLogistic,
@@ -33,7 +34,6 @@ from mawl.programs.toolkit.models import (
     indicator_names,
     prepare,
 )
-from mawl.programs.toolkit.regression import SIGMAS
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -162,7 +162,7 @@ _PRODUCTS = [
     *((name, level) for name in _MEASURE_NAMES[:_CROSSED] for level in _NAMES[len(MEASURES) :]),
 ]
 _RESPONSES = ("yield", *DEFECT_NAMES)
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("case", *_RESPONSES, "defects", *_NAMES)])
+_SCHEMA = numeric_schema("case", *_RESPONSES, "defects", *_NAMES)
 assert len(_SCHEMA) == COLUMNS
 _CHUNK_ROWS = 2048
 """Rows of a design matrix at a time: 5 MB."""
@@ -178,24 +178,20 @@ def run(context: JobContext) -> Answer:
     return _StepwiseSelection(context).run()
 
 
-class _StepwiseSelection:
+class _StepwiseSelection(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the measurements")
         self.design = Design(_NAMES, _PRODUCTS)
         self.residual_rows, self.residual_squares = 0, 0.0
-        self.answer: Answer = {"cases": self.rows, "candidates": len(self.design) - 1}
+        self.answer |= {"cases": self.rows, "candidates": len(self.design) - 1}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         products, sample = self._prepare()
         self._select_linear(products)
         starts = self._start_logistic(sample)
         del products, sample
         self._select_logistic(starts)
         self._refit()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> tuple[Numbers, Numbers]:
         """Write the prepared table; returns cross-products of all terms and yield, and a sample of rows.
@@ -302,15 +298,13 @@ class _StepwiseSelection:
         for batch in self.prepared.batches():
             yield np.stack([arrow.numbers(column) for column in batch.columns])
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the measurements")
-            farthest = [self._check_linear()]
-            for name, truth, selection, model in zip(
-                DEFECT_NAMES, DEFECTS, self.logistic, self.refitted, strict=True
-            ):
-                check_equal(f"the number of cases refitted for {name}", model.rows, self.rows)
-                farthest.append(self._check_logistic(name, truth, selection, model))
+    def _check(self) -> None:
+        farthest = [self._check_linear()]
+        for name, truth, selection, model in zip(
+            DEFECT_NAMES, DEFECTS, self.logistic, self.refitted, strict=True
+        ):
+            check_equal(f"the number of cases refitted for {name}", model.rows, self.rows)
+            farthest.append(self._check_logistic(name, truth, selection, model))
         self.answer["farthest_deviations"] = max(farthest)
 
     def _check_linear(self) -> float:

@@ -24,7 +24,7 @@ from mawl.programs.declarations.stress_projection import (
 )
 from mawl.programs.tables import arrow
 from mawl.programs.toolkit.checks import TableSum, added_sums
-from mawl.programs.toolkit.groups import blocks
+from mawl.programs.toolkit.groups import blocks, numeric_schema
 from mawl.programs.toolkit.worker_processes import SideBySide, shared_array
 from mawl.records.model.records import Answer
 
@@ -134,7 +134,7 @@ _COLUMNS = (
     "sex", "smoker", "expense_class", "lapse_class", "mortality_class",
 )  # fmt: skip
 _VALUES = tuple(f"value_{shock:02d}" for shock in range(SHOCKS))
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("policy", *_VALUES)])
+_SCHEMA = numeric_schema("policy", *_VALUES)
 _TILE = 512
 """Policies projected at a time: (shocks, tile) arrays that stay in the processor's cache."""
 _SUMMED = 4 * _TILE

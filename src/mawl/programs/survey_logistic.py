@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.plan.columns import LOGIT_UNIT
@@ -22,7 +21,7 @@ from mawl.programs.declarations.survey_logistic import (
     UNINSURED,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, even_blocks
+from mawl.programs.toolkit.groups import PreparedJob, even_blocks, numeric_schema
 from mawl.programs.toolkit.models import (
     Design,
     FittedLogistic,
@@ -99,7 +98,7 @@ _MEASURES = (*AREAS, *PERSONS)
 _NAMES = [*(measure.name for measure in _MEASURES), *indicator_names(CLASSES)]
 _PRODUCTS = [(area.name, person.name) for area in AREAS[:4] for person in PERSONS[:6]]
 _IDS = ("person", "stratum", "cluster", "weight", "uninsured")
-_SCHEMA = pa.schema([(name, pa.float64()) for name in (*_IDS, *_NAMES)])
+_SCHEMA = numeric_schema(*_IDS, *_NAMES)
 assert len(_SCHEMA) == COLUMNS
 _SIGMAS = 7.0
 """Standard errors that a coefficient may be from the truth: they rest on 384 clusters at the least."""
@@ -115,25 +114,21 @@ def run(context: JobContext) -> Answer:
     return _SurveyLogistic(context).run()
 
 
-class _SurveyLogistic:
+class _SurveyLogistic(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the respondents")
         self.design = Design(_NAMES, _PRODUCTS)
         self.weight, self.weight_squares = 0.0, 0.0
         self.fitted = Recombined(len(self.design))
         self.totals = ClusterTotals(STRATA, len(self.design))
         self.information = np.zeros((len(self.design), len(self.design)))
         self.linearised_rows = 0
-        self.answer: Answer = {"respondents": self.rows, "terms": len(self.design)}
+        self.answer |= {"respondents": self.rows, "terms": len(self.design)}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._fit()
         self._linearise()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         with self.prepared.preparing() as table:
@@ -187,27 +182,25 @@ class _SurveyLogistic:
         for batch in self.prepared.batches():
             yield np.stack([arrow.numbers(column) for column in batch.columns])
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the respondents")
-            check_equal("the number of respondents fitted", self.fitted.rows, self.rows)
-            check_equal("the number of respondents linearised", self.linearised_rows, self.rows)
-            check_equal(
-                "the number of clusters by stratum",
-                self.totals.clusters.tolist(),
-                np.bincount(np.arange(self.rows // CLUSTER_ROWS) % STRATA).tolist(),
-            )
-            check(
-                self.last_step <= _LAST_STEP * np.sqrt(self.rows),
-                "the last Newton step, in standard errors,",
-                found=self.last_step,
-                expected=f"at most {_LAST_STEP * np.sqrt(self.rows):g}",
-            )
-            self._check_effects()
-            truth = self.design.truth(UNINSURED.intercept, UNINSURED.terms, LOGIT_UNIT)
-            self.answer["farthest_deviations"] = check_coefficients(
-                "uninsured", self.coefficients, truth, self.errors, _SIGMAS
-            )
+    def _check(self) -> None:
+        check_equal("the number of respondents fitted", self.fitted.rows, self.rows)
+        check_equal("the number of respondents linearised", self.linearised_rows, self.rows)
+        check_equal(
+            "the number of clusters by stratum",
+            self.totals.clusters.tolist(),
+            np.bincount(np.arange(self.rows // CLUSTER_ROWS) % STRATA).tolist(),
+        )
+        check(
+            self.last_step <= _LAST_STEP * np.sqrt(self.rows),
+            "the last Newton step, in standard errors,",
+            found=self.last_step,
+            expected=f"at most {_LAST_STEP * np.sqrt(self.rows):g}",
+        )
+        self._check_effects()
+        truth = self.design.truth(UNINSURED.intercept, UNINSURED.terms, LOGIT_UNIT)
+        self.answer["farthest_deviations"] = check_coefficients(
+            "uninsured", self.coefficients, truth, self.errors, _SIGMAS
+        )
 
     def _check_effects(self) -> None:
         weighting = self.rows * self.weight_squares / self.weight**2

@@ -20,7 +20,7 @@ from mawl.programs.declarations.text_topics import (
     TEXT_BYTES,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable
+from mawl.programs.toolkit.groups import PreparedJob
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -80,23 +80,19 @@ def run(context: JobContext) -> Answer:
     return _TextTopics(context).run()
 
 
-class _TextTopics:
+class _TextTopics(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the notes")
         self.agreement = Agreement(_TOPICS)
         self.sums = np.zeros((_TOPICS, len(_NAMES)))
-        self.answer: Answer = {"notes": self.rows}
+        self.answer |= {"notes": self.rows}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         sample = self._prepare()
         self._frequencies(sample)
         self._factor(sample)
         del sample
         self._score()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> list[bytes]:
         """Write the prepared table; returns every so-many-th text."""
@@ -146,7 +142,7 @@ class _TextTopics:
         self.answer["error_per_note"] = float(self.topics.reconstruction_err_**2 / len(sample))
 
     def _score(self) -> None:
-        manifest = self.prepared.input.manifest
+        column_key = self.column_key("text")
         done = 0
         with self.context.steps.step("score") as step:
             columns = (
@@ -154,15 +150,7 @@ class _TextTopics:
                 for batch in self.prepared.batches()
             )
             for found, sums in side_by_side(self.context, self._topics_of, columns):
-                truth = true_topics(
-                    PHRASES,
-                    table=TABLE.name,
-                    column="text",
-                    seed=manifest.seed,
-                    replica=manifest.replica,
-                    start=done,
-                    count=len(found),
-                )
+                truth = true_topics(PHRASES, column_key, done, len(found))
                 self.agreement.add(found, truth)
                 self.sums += sums
                 done += len(found)
@@ -181,19 +169,17 @@ class _TextTopics:
         sums = [np.bincount(found, numbers, minlength=_TOPICS) for numbers in numerics]
         return found, np.stack(sums, axis=1)
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the notes")
-            check_equal("the number of words", self.answer["words"], self.rows * _WORDS)
-            partner = self.agreement.partners("topics", self.rows)
-            agreement = self.agreement.ratio
-            check(
-                agreement >= _AGREEMENT,
-                "the share of notes in their true topic",
-                found=agreement,
-                expected=f"at least {_AGREEMENT}",
-            )
-            self._check_words(partner)
+    def _check(self) -> None:
+        check_equal("the number of words", self.answer["words"], self.rows * _WORDS)
+        partner = self.agreement.partners("topics", self.rows)
+        agreement = self.agreement.ratio
+        check(
+            agreement >= _AGREEMENT,
+            "the share of notes in their true topic",
+            found=agreement,
+            expected=f"at least {_AGREEMENT}",
+        )
+        self._check_words(partner)
         self.answer["agreement_ratio"] = agreement
 
     def _check_words(self, partner: NDArray[np.intp]) -> None:

@@ -13,8 +13,8 @@ from mawl.programs.context import JobContext, check, check_equal
 from mawl.programs.datagen.responses import outcome_columns, true_chances
 from mawl.programs.declarations.tree_ensemble import BRANCH_ROWS, DERIVED, OUTCOME, PREDICTORS, TABLE
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.groups import PreparedTable, block_sizes, blocks
-from mawl.programs.toolkit.ranking import ScoreBins, check_calibration
+from mawl.programs.toolkit.estimates import ScoreBins, check_calibration
+from mawl.programs.toolkit.groups import PreparedJob, block_sizes, blocks, numeric_schema
 from mawl.programs.toolkit.worker_processes import side_by_side
 from mawl.records.model.records import Answer
 
@@ -25,7 +25,7 @@ Branch = tuple[Numbers, NDArray[np.bool_]]
 _NAMES = tuple(column.name for column in PREDICTORS)
 _WIDTH = len(_NAMES) + DERIVED
 _PREPARED_NAMES = tuple(f"x{n:02d}" for n in range(_WIDTH))
-_SCHEMA = pa.schema([(name, pa.float64()) for name in ("application", "defaulted", *_PREPARED_NAMES)])
+_SCHEMA = numeric_schema("application", "defaulted", *_PREPARED_NAMES)
 _RULE_PLACES = {column.name: _NAMES.index(column.name) for column in outcome_columns(OUTCOME)}
 _ROUNDS = 60
 _LEAVES = 8
@@ -47,21 +47,17 @@ def run(context: JobContext) -> Answer:
     return _TreeEnsemble(context).run()
 
 
-class _TreeEnsemble:
+class _TreeEnsemble(PreparedJob):
     def __init__(self, context: JobContext) -> None:
-        self.context = context
-        self.prepared = PreparedTable(context, TABLE.name, _SCHEMA)
-        self.rows = self.prepared.rows
+        super().__init__(context, TABLE, _SCHEMA, "the applications")
         self.sizes = block_sizes(self.rows, BRANCH_ROWS)
         self.rankings = {name: ScoreBins() for name in ("boosted", "forest", "truth")}
-        self.answer: Answer = {"applications": self.rows, "branches": len(self.sizes)}
+        self.answer |= {"applications": self.rows, "branches": len(self.sizes)}
 
-    def run(self) -> Answer:
+    def _work(self) -> None:
         self._prepare()
         self._boost()
         self._grow_forests()
-        self._verify()
-        return self.answer
 
     def _prepare(self) -> None:
         defaults = held_out = 0
@@ -115,28 +111,26 @@ class _TreeEnsemble:
             )
             yield some, others
 
-    def _verify(self) -> None:
-        with self.context.steps.step("verify", "verify"):
-            self.prepared.check_input("the applications")
-            held_out = self.rows // 2
-            for name, ranking in self.rankings.items():
-                check_equal(f"the number of applications ranked by {name}", ranking.rows, held_out)
-                check_equal(
-                    f"the number of defaults ranked by {name}",
-                    int(ranking.counts[1].sum()),
-                    self.answer["defaults_held_out"],
-                )
-            root = float(np.sqrt(min(self.sizes) // 2))
-            for name in ("boosted", "forest"):
-                _check_area(name, self.rankings[name], self.rankings["truth"], _AREA_SLACK[name] / root)
-            for name, slack in ("truth", 0.0), *_CHANCE_SLACK.items():
-                check_calibration(
-                    f"defaults by tenth of the {name} score",
-                    self.rankings[name],
-                    parts=_TENTHS,
-                    slack=slack / root,
-                    deviations=_DEVIATIONS,
-                )
+    def _check(self) -> None:
+        held_out = self.rows // 2
+        for name, ranking in self.rankings.items():
+            check_equal(f"the number of applications ranked by {name}", ranking.rows, held_out)
+            check_equal(
+                f"the number of defaults ranked by {name}",
+                int(ranking.counts[1].sum()),
+                self.answer["defaults_held_out"],
+            )
+        root = float(np.sqrt(min(self.sizes) // 2))
+        for name in ("boosted", "forest"):
+            _check_area(name, self.rankings[name], self.rankings["truth"], _AREA_SLACK[name] / root)
+        for name, slack in ("truth", 0.0), *_CHANCE_SLACK.items():
+            check_calibration(
+                f"defaults by tenth of the {name} score",
+                self.rankings[name],
+                parts=_TENTHS,
+                slack=slack / root,
+                deviations=_DEVIATIONS,
+            )
 
 
 def _boosted(branch: tuple[Branch, Branch]) -> tuple[int, Numbers, Numbers, NDArray[np.bool_]]:

@@ -18,7 +18,7 @@ import pytest
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.programs.datagen import generate as construction
 from mawl.programs.datagen import parts as build
-from mawl.programs.datagen.generate import GenerationProgress, TableRequest, generate
+from mawl.programs.datagen.generate import GenerationProgress, TableRequest, generate, spread_tables
 from mawl.programs.datagen.parts import JOURNAL
 from mawl.programs.tables.arrow import add_sums, column_sums, read_batches
 from mawl.programs.tables.manifest import MANIFEST, check_sizes, read_manifest
@@ -255,3 +255,54 @@ def test_a_second_generation_waits_for_the_first_and_finds_its_tables(tmp_path: 
             second.result(timeout=0.2)
         os.close(holder)
         assert [one.status for one in second.result(timeout=60)] == ["verified", "verified"]
+
+
+SCALE = 0.00001
+REQUESTS = [TableRequest(table="policies", scale=SCALE, seed=1, replica=replica) for replica in range(8)]
+SIZES = [800, 700, 600, 500, 400, 300, 200, 100]
+
+
+@pytest.fixture
+def homes(tmp_path: Path) -> list[Path]:
+    made = [tmp_path / name for name in "abcd"]
+    for home in made:
+        home.mkdir()
+    return made
+
+
+def test_by_rotation_each_volume_gets_the_same_bytes(homes: list[Path]) -> None:
+    chosen = spread_tables(REQUESTS, SIZES, homes, "rotation")
+    held = [sum(size for home, size in zip(chosen, SIZES, strict=True) if home == each) for each in homes]
+    assert held == [900, 900, 900, 900]
+
+
+def test_what_is_there_stays_whatever_becomes_of_the_list(homes: list[Path]) -> None:
+    first = spread_tables(REQUESTS, SIZES, homes[:2], "rotation")
+    made = generate(REQUESTS, first, processes=1, bufsize_bytes=4096)
+    assert [table.directory.parent for table in made] == first
+    assert {table.status for table in made} == {"built"}
+    for other in (homes, homes[:2][::-1], [homes[2], *homes[:2]]):
+        assert spread_tables(REQUESTS, SIZES, other, "rotation") == first
+        assert spread_tables(REQUESTS, SIZES, other, "free-space") == first
+    again = generate(
+        REQUESTS, spread_tables(REQUESTS, SIZES, homes, "rotation"), processes=1, bufsize_bytes=4096
+    )
+    assert {table.status for table in again} == {"verified"}
+    without = spread_tables(REQUESTS, SIZES, homes[1:], "rotation")
+    gone = [place for place, home in enumerate(first) if home == homes[0]]
+    assert gone
+    assert all(without[place] != homes[0] for place in gone), "made again elsewhere"
+    assert all((table.directory / "manifest.json").is_file() for table in made), "nothing was removed"
+
+
+def test_a_table_that_was_begun_is_continued_where_it_is(homes: list[Path]) -> None:
+    (whole,) = generate(REQUESTS[:1], homes[2], processes=1, bufsize_bytes=4096)
+    (whole.directory / "manifest.json").unlink()
+    assert spread_tables(REQUESTS[:1], SIZES[:1], homes, "rotation") == [homes[2]]
+
+
+def test_by_free_space_a_full_volume_gets_nothing(homes: list[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mawl.records.volumes._free_bytes", lambda home: 0 if home == homes[0] else 1000)
+    chosen = spread_tables(REQUESTS, SIZES, homes, "free-space")
+    assert homes[0] not in chosen
+    assert [chosen.count(home) for home in homes[1:]] == pytest.approx([8 / 3] * 3, abs=1.5)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from mawl.plan.columns import Column, GroupNumber, GroupPlace, InputTable, PerGroup, Uniform, Values
 from mawl.programs.datagen.groups import time_of, true_effects
+from mawl.programs.datagen.hashing import key
 from mawl.programs.datagen.responses import true_chances
 from mawl.programs.datagen.values import column_values
 from mawl.programs.declarations.gee_repeated import COEFFICIENTS, KEPT, OUTCOME, TABLE
@@ -117,12 +118,4 @@ def visits_used() -> list[str]:
 
 
 def hidden(stores: int) -> NDArray[np.float64]:
-    return true_effects(
-        RESPONSE,
-        table="store_weeks",
-        column="sales",
-        seed=1,
-        replica=0,
-        first=0,
-        groups=stores,
-    )
+    return true_effects(RESPONSE, key(1, 0, "store_weeks", "sales"), 0, stores)

@@ -33,6 +33,7 @@ from mawl.plan.columns import (
     SeriesKind,
     Uniform,
 )
+from mawl.programs.datagen.hashing import key
 from mawl.programs.datagen.responses import (
     linear_predictor,
     logistic_chances,
@@ -94,13 +95,7 @@ def test_the_rules_look_at_predictors() -> None:
 
 COUNT = 4_000
 KNOWN = 60
-WHICH: dict[str, Any] = {
-    "table": FORECASTING_TABLE.name,
-    "column": "units",
-    "seed": 4,
-    "replica": 1,
-    "series": COUNT,
-}
+UNITS = key(4, 1, FORECASTING_TABLE.name, "units")
 
 
 def months(first: int) -> np.ndarray[Any, Any]:
@@ -113,10 +108,10 @@ def months(first: int) -> np.ndarray[Any, Any]:
 
 @pytest.mark.parametrize("first", [0, 2**32 // MONTHS])
 def test_kinds_have_their_shares_and_errors_their_size(first: int) -> None:
-    kinds = true_kinds(SERIES, **WHICH, first=first)
+    kinds = true_kinds(SERIES, UNITS, first, COUNT)
     shares = [kind.share / 256 for kind in SERIES.kinds]
     assert np.bincount(kinds) / COUNT == pytest.approx(np.array(shares), abs=0.03)
-    best = true_forecasts(SERIES, **WHICH, first=first, known=KNOWN)
+    best = true_forecasts(SERIES, UNITS, first, COUNT, known=KNOWN)
     errors = months(first)[:, KNOWN:] - best
     assert np.square(errors).mean() == pytest.approx(least_square(), rel=0.05)
     assert errors[:, 0].std() == pytest.approx(SERIES.noise, rel=0.05)
@@ -145,15 +140,7 @@ STUDIES = 30
 def test_responses_are_means_of_cells_and_noise(column: Column, first: int) -> None:
     values = column.values
     assert isinstance(values, Response)
-    active = true_active(
-        values,
-        table=FACTORIAL_DESIGN_TABLE.name,
-        column=column.name,
-        seed=4,
-        replica=1,
-        first=first,
-        studies=STUDIES,
-    )
+    active = true_active(values, key(4, 1, FACTORIAL_DESIGN_TABLE.name, column.name), first, STUDIES)
     means = true_means(values, active)
 
     def made(column: Column) -> NDArray[Any]:
@@ -173,9 +160,7 @@ def test_responses_are_means_of_cells_and_noise(column: Column, first: int) -> N
 def test_factors_have_effects_at_even_chances_and_pairs_at_a_quarter() -> None:
     values = RESPONSES[0].values
     assert isinstance(values, Response)
-    active = true_active(
-        values, table=FACTORIAL_DESIGN_TABLE.name, column="yield", seed=1, replica=0, first=5, studies=4_000
-    )
+    active = true_active(values, key(1, 0, FACTORIAL_DESIGN_TABLE.name, "yield"), 5, 4_000)
     assert active[:, :4].mean(axis=0) == pytest.approx(np.full(4, 0.5), abs=0.04)
     assert active[:, 4:].mean(axis=0) == pytest.approx(np.full(6, 0.25), abs=0.04)
     for effects in values.effects:

@@ -15,6 +15,7 @@ from mawl.base.errors import UsageError
 from mawl.plan.catalogue import INPUTS
 from mawl.plan.columns import Column, InputTable, Phrases
 from mawl.programs.datagen.generate import TableRequest, generate
+from mawl.programs.datagen.hashing import key
 from mawl.programs.datagen.text import (
     SLOT_BYTES,
     TOPIC_PHRASES,
@@ -39,7 +40,7 @@ def test_every_topic_has_words_of_its_own() -> None:
 
 
 def test_topics_have_their_shares_and_slots_their_chances() -> None:
-    topics = true_topics(PHRASES, table=TABLE.name, column="text", seed=4, replica=1, start=11, count=ROWS)
+    topics = true_topics(PHRASES, key(4, 1, TABLE.name, "text"), 11, ROWS)
     assert np.bincount(topics) / ROWS == pytest.approx(np.array(PHRASES.shares) / 256, abs=0.006)
     column = next(column for column in TABLE.columns if column.name == "text")
     texts = column_values(TABLE, column, seed=4, replica=1, start=11, count=ROWS)

@@ -6,7 +6,11 @@ import errno
 import io
 import os
 import resource
+import threading
+from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +25,7 @@ from mawl.programs.toolkit.partitions import (
     Distributor,
     Number,
     partition_count,
+    read_ahead,
     read_chunks,
     read_rows,
     room_rows,
@@ -253,3 +258,40 @@ def test_at_full_scale_one_round_with_requests_near_bufsize_is_enough() -> None:
     partitions = partition_count(145 * 10**9, options.sortsize_bytes)
     assert partitions == 1081
     assert room_rows(640, options.sortsize_bytes) * 640 / partitions > 0.7 * options.bufsize_bytes
+
+
+def job(threads: int) -> Any:
+    return SimpleNamespace(threads=threads)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_items_come_in_order(threads: int) -> None:
+    assert list(read_ahead(job(threads), iter(range(50)))) == list(range(50))
+    assert list(read_ahead(job(threads), iter([]))) == []
+
+
+def test_the_next_item_is_made_while_one_is_worked_on() -> None:
+    made = [threading.Event() for _ in range(3)]
+
+    def items() -> Iterator[int]:
+        for number, event in enumerate(made):
+            event.set()
+            yield number
+
+    found = read_ahead(job(2), items())
+    assert next(found) == 0
+    assert made[1].wait(timeout=30)
+    assert not made[2].is_set()
+    assert list(found) == [1, 2]
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_an_error_comes_in_its_turn(threads: int) -> None:
+    def items() -> Iterator[int]:
+        yield 1
+        raise OSError("the device is gone")
+
+    found = read_ahead(job(threads), items())
+    assert next(found) == 1
+    with pytest.raises(OSError, match="the device is gone"):
+        next(found)

@@ -137,7 +137,7 @@ def group_draws(column_key: int, group_rows: int, kept: int, start: int, count: 
     return drawn[start - first :]
 
 
-def group_effects(values: MixedResponse, column_key: int, first: int, groups: int) -> Whole:
+def _group_effects(values: MixedResponse, column_key: int, first: int, groups: int) -> Whole:
     """Level and trend of each group beside the means, in 1/16: int64 of shape (groups, 2)."""
     level = deviations(hashes(key(column_key, "level"), first, groups), values.level * _STEPS)
     trend = deviations(hashes(key(column_key, "trend"), first, groups), values.trend * _STEPS)
@@ -145,11 +145,9 @@ def group_effects(values: MixedResponse, column_key: int, first: int, groups: in
     return np.stack([level, trend], axis=1)
 
 
-def true_effects(
-    values: MixedResponse, *, table: str, column: str, seed: int, replica: int, first: int, groups: int
-) -> Numbers:
+def true_effects(values: MixedResponse, column_key: int, first: int, groups: int) -> Numbers:
     """The hidden effects of groups, level and trend: float64 of shape (groups, 2)."""
-    return group_effects(values, key(seed, replica, table, column), first, groups) / np.float64(_STEPS)
+    return _group_effects(values, column_key, first, groups) / np.float64(_STEPS)
 
 
 def mixed_responses(
@@ -159,7 +157,7 @@ def mixed_responses(
     rows = values.group_rows
 
     def make(first: int, groups: int) -> Whole:
-        return group_effects(values, column_key, first, groups)
+        return _group_effects(values, column_key, first, groups)
 
     own = per_group(rows, start, count, make)
     place = np.arange(start, start + count, dtype=np.int64) % rows

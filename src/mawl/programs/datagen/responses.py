@@ -33,7 +33,7 @@ def study_responses(
     """
     first = start // values.group
     studies = (start + count - 1) // values.group + 1 - first
-    means = _cell_means(values, _active(values, column_key, first, studies))
+    means = true_means(values, true_active(values, column_key, first, studies))
     cells = np.zeros(count, np.int64)
     for level in levels:
         cells *= FACTOR_LEVELS
@@ -44,19 +44,8 @@ def study_responses(
     return found.astype(np.float64)
 
 
-def true_active(
-    values: Response, *, table: str, column: str, seed: int, replica: int, first: int, studies: int
-) -> NDArray[np.bool_]:
+def true_active(values: Response, column_key: int, first: int, studies: int) -> NDArray[np.bool_]:
     """Which terms each study from ``first`` on has: (studies, terms)."""
-    return _active(values, key(seed, replica, table, column), first, studies)
-
-
-def true_means(values: Response, active: NDArray[np.bool_]) -> Whole:
-    """The mean of each cell of studies with these terms: (studies, cells)."""
-    return _cell_means(values, active)
-
-
-def _active(values: Response, column_key: int, first: int, studies: int) -> NDArray[np.bool_]:
     drawn = hashes(key(column_key, "active"), first, studies)
     factors = len(values.factors)
     pairs = factors * (factors - 1) // 2
@@ -68,7 +57,8 @@ def _active(values: Response, column_key: int, first: int, studies: int) -> NDAr
     return found
 
 
-def _cell_means(values: Response, active: NDArray[np.bool_]) -> Whole:
+def true_means(values: Response, active: NDArray[np.bool_]) -> Whole:
+    """The mean of each cell of studies with these terms: (studies, cells)."""
     factors = len(values.factors)
     levels = np.array(list(itertools.product(range(FACTOR_LEVELS), repeat=factors)), np.int64)
     patterns = [np.array(values.effects[factor], np.int64)[levels[:, factor]] for factor in range(factors)]
@@ -202,35 +192,20 @@ def monthly_observations(
     return found[start - first * values.months :][:count].astype(np.float64)
 
 
-def true_kinds(
-    values: MonthlySeries, *, table: str, column: str, seed: int, replica: int, first: int, series: int
-) -> NDArray[np.intp]:
-    """The hidden kind of each series from ``first`` on, its place in ``kinds``: intp of shape (series,)."""
-    return _kinds(values, key(seed, replica, table, column), first, series)
-
-
 def true_forecasts(
-    values: MonthlySeries,
-    *,
-    table: str,
-    column: str,
-    seed: int,
-    replica: int,
-    first: int,
-    series: int,
-    known: int,
+    values: MonthlySeries, column_key: int, first: int, series: int, *, known: int
 ) -> NDArray[np.float64]:
     """What the months behind the first ``known`` are, were there no more innovations.
 
     Nobody who knows only the first months can do better on average: float64 of (series, months - known).
     """
-    column_key = key(seed, replica, table, column)
     innovations = _innovations(values, column_key, first, series)
     innovations[:, known:] = 0
     return _series_months(values, column_key, first, innovations)[:, known:] / np.float64(1 << _FRACTION_BITS)
 
 
-def _kinds(values: MonthlySeries, column_key: int, first: int, series: int) -> NDArray[np.intp]:
+def true_kinds(values: MonthlySeries, column_key: int, first: int, series: int) -> NDArray[np.intp]:
+    """The hidden kind of each series from ``first`` on, its place in ``kinds``: intp of shape (series,)."""
     shares = [kind.share for kind in values.kinds]
     if sum(shares) != 256:
         raise ValueError(f"shares of kinds must add up to 256, found {sum(shares)}")
@@ -247,7 +222,7 @@ def _innovations(values: MonthlySeries, column_key: int, first: int, series: int
 def _series_months(values: MonthlySeries, column_key: int, first: int, innovations: Whole) -> Whole:
     """The months of series in 256ths, from their innovations: (series, months)."""
     series = len(innovations)
-    kinds = _kinds(values, column_key, first, series)
+    kinds = true_kinds(values, column_key, first, series)
 
     def of_kind(name: str) -> Whole:
         return np.array([getattr(kind, name) for kind in values.kinds], np.int64)[kinds]

@@ -30,18 +30,11 @@ def phrase_texts(values: Phrases, column_key: int, width: int, start: int, count
     if width % SLOT_BYTES:
         raise ValueError(f"a column of phrases must be a multiple of {SLOT_BYTES} bytes wide, found {width}")
     table = _phrase_table(len(values.shares))
-    own = _topics(values, column_key, start, count)
+    own = true_topics(values, column_key, start, count)
     slots = np.empty((count, width // SLOT_BYTES), table.dtype)
     for slot in range(slots.shape[1]):
         slots[:, slot] = table[_phrases(values, hashes(key(column_key, slot), start, count), own)]
     return slots.view(f"S{width}").reshape(count)
-
-
-def true_topics(
-    values: Phrases, *, table: str, column: str, seed: int, replica: int, start: int, count: int
-) -> NDArray[np.intp]:
-    """The hidden topic of each row, from 0: intp of shape (count,)."""
-    return _topics(values, key(seed, replica, table, column), start, count)
 
 
 def topic_words(topic: int) -> frozenset[str]:
@@ -51,7 +44,8 @@ def topic_words(topic: int) -> frozenset[str]:
     )
 
 
-def _topics(values: Phrases, column_key: int, start: int, count: int) -> NDArray[np.intp]:
+def true_topics(values: Phrases, column_key: int, start: int, count: int) -> NDArray[np.intp]:
+    """The hidden topic of each row, from 0: intp of shape (count,)."""
     if sum(values.shares) != 256:
         raise ValueError(f"shares of topics must add up to 256, found {sum(values.shares)}")
     drawn = hashes(key(column_key, "topic"), start, count) >> np.uint64(56)

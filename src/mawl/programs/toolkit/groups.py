@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -10,10 +11,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from mawl.plan.columns import InputTable
 from mawl.programs.context import JobContext
+from mawl.programs.datagen.hashing import key
 from mawl.programs.tables import arrow
 from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit.checks import TableSum, added_sums
+from mawl.records.model.records import Answer
 
 Numbers = NDArray[np.float64]
 
@@ -27,6 +31,16 @@ def group_means(rows: Numbers) -> Numbers:
     # Sums of whole numbers are exact; the one division is exactly rounded.
     means: Numbers = np.add.reduceat(rows, starts, axis=0) / counts[:, None]
     return means
+
+
+def numeric_schema(*names: str) -> pa.Schema:
+    """A schema of numerics."""
+    return pa.schema([(name, pa.float64()) for name in names])
+
+
+def sampled(count: int, of: int) -> set[int]:
+    """``count`` numbers spread evenly from the first to the last of ``of``."""
+    return set(np.linspace(0, of - 1, count).astype(int).tolist())
 
 
 def as_rows(batch: pa.RecordBatch) -> Numbers:
@@ -190,3 +204,38 @@ class PreparedTable(WorkTable):
     def check_input(self, what: str) -> None:
         """Hold what the pass over the input read against the manifest."""
         self._input_sum.check(what, rows=self.rows, value=added_sums(self.input.manifest.sums))
+
+
+class PreparedJob(abc.ABC):
+    """A job that makes a prepared table of its input, works on that, and checks what it found.
+
+    ``what`` names the rows of the input.
+    """
+
+    def __init__(self, context: JobContext, table: InputTable, schema: pa.Schema, what: str) -> None:
+        self.context = context
+        self.prepared = PreparedTable(context, table.name, schema)
+        self.manifest = self.prepared.input.manifest
+        self.rows = self.prepared.rows
+        self.answer: Answer = {}
+        self._what = what
+
+    def run(self) -> Answer:
+        """Do all steps."""
+        self._work()
+        with self.context.steps.step("verify", "verify"):
+            self.prepared.check_input(self._what)
+            self._check()
+        return self.answer
+
+    def column_key(self, name: str) -> int:
+        """The generator's key of a column of the input."""
+        return key(self.manifest.seed, self.manifest.replica, self.manifest.table, name)
+
+    @abc.abstractmethod
+    def _work(self) -> None:
+        """All steps but the last."""
+
+    @abc.abstractmethod
+    def _check(self) -> None:
+        """Raise ``WrongAnswerError`` for a wrong answer."""
