@@ -201,10 +201,12 @@ def test_an_error_fails_a_job_and_a_cut_log_loses_it(tmp_path: Path) -> None:
     outcomes = {job.job: job.outcome for job in run.job_records()}
     assert outcomes == {"good": "finished", "bad": "failed", "cut": "lost"}
     assert next(job.reason for job in run.job_records() if job.job == "bad") == (
-        "the log has an ERROR: File WORK.X.DATA does not exist."
+        "the log has an ERROR in line 17: File WORK.X.DATA does not exist."
     )
     assert run.facts.outcome == "failed"
-    assert plain(StoredView(run).summary)["jobs"]["counted"] == 1
+    assert plain(StoredView(run).summary)["jobs"]["counted"] == 2, (
+        "what it cost counts, that of the cut log does not"
+    )
 
 
 def test_banner_and_header_give_release_platform_and_node(tmp_path: Path) -> None:

@@ -356,8 +356,9 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
     if not jobs.total and reading.facts.kind == "imported":
         return None, NO_JOBS
     bad = whole - jobs.counted
-    if bad and reading.facts.kind == "imported":
-        return f"{bad} of {jobs.total} imported jobs failed or are cut short", None
+    if reading.facts.kind == "imported":
+        bad = jobs.total - jobs.finished
+        return (f"{bad} of {jobs.total} imported jobs failed or are cut short" if bad else None), None
     return (bad_sentence(reading.jobs, whole, bad) if bad else None), None
 
 

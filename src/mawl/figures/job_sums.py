@@ -77,7 +77,8 @@ def jobs_block(facts: RunFacts, jobs: Sequence[JobRecord], line: Timeline | None
 
 def _left_out(jobs: Sequence[JobRecord]) -> JobsLeftOut:
     """The jobs that do not count, each under one reason: total less counted is their sum."""
-    reasons = ["wrong_answer" if job.verified is False else job.outcome for job in jobs]
+    left_out = [job for job in jobs if not counted([job])]
+    reasons = ["wrong_answer" if job.verified is False else job.outcome for job in left_out]
     return JobsLeftOut(**{name: reasons.count(name) for name in JobsLeftOut.__struct_fields__})
 
 

@@ -4,19 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mawl.records.model.records import JobRecord
+from mawl.records.model.records import ERROR_IN_LOG, JobRecord
 
 Missing = dict[str, str]
 """Dotted path of a null figure to the reason; ``*`` stands for any program, node or job."""
 
 
 def counted(jobs: Iterable[JobRecord]) -> list[JobRecord]:
-    """The jobs whose figures are summed: finished, and not with an answer known to be wrong.
+    """The jobs whose figures are summed: finished, and not with an answer known to be wrong; of imported logs
+    also those that ended with errors, which cost what they cost.
 
     A wrong answer is a failed job, and its time does not count (docs/design/figures.md).  A job whose
     answer nobody could check (a foreign command, an imported log) counts, and is ``unverified``.
     """
-    return [job for job in jobs if job.outcome == "finished" and job.verified is not False]
+    return [
+        job
+        for job in jobs
+        if (job.outcome == "finished" or ended_with_errors(job)) and job.verified is not False
+    ]
+
+
+def ended_with_errors(job: JobRecord) -> bool:
+    """Whether a job is of a log that goes to its end and has an ERROR."""
+    return job.outcome == "failed" and job.reason is not None and job.reason.startswith(ERROR_IN_LOG)
 
 
 NO_TIMES = "no job has both a start and an end"

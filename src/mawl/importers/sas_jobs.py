@@ -25,7 +25,7 @@ from mawl.importers.formats.saslog_wrapped import PlainLog, decoded, plain_logs
 from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import FIRST_BYTES, Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
-from mawl.records.model.records import PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
+from mawl.records.model.records import ERROR_IN_LOG, PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
 from mawl.records.store.plain_data import in_calendar
 
 FEWEST_NOTES = 32
@@ -146,7 +146,6 @@ NO_STARTUP = "the log has neither session total nor initialization: the sum of i
 STEP_UNREAD = "the log has no session total and a step that cannot be read: their sum is not known"
 LONGEST_SECONDS = 366 * 86400.0
 TOO_LONG = "a real time of more than a year is doubtful: no start or end is derived from it"
-OWN_ERROR = "the log has an ERROR: "
 LOST = "the log ends within a note and has no session total: the session was killed, or the file cut short"
 
 
@@ -380,9 +379,9 @@ def _times(session: Session, context: Context) -> tuple[float | None, float | No
 
 def _end(session: Session) -> tuple[JobOutcome, str | None]:
     """How the job ended: as mawl's own log says, else failed with an ERROR, lost where the log is cut."""
-    error = None if session.error is None else OWN_ERROR + session.error[:200]
+    error = None if session.error is None else ERROR_IN_LOG + session.error[:200]
     if session.identity:
-        return session.identity[3], session.error
+        return session.identity[3], session.error and session.error.partition(": ")[2]
     if session.cut and session.total is None:
         return "lost", LOST
     return ("failed", error) if error else ("finished", None)

@@ -171,7 +171,7 @@ class Session:
         elif fact.name == "platform":
             self.platform = self.platform or fact.text
         elif fact.name == "error":
-            self.error = self.error or fact.text
+            self.error = self.error or f"in line {fact.line}: {fact.text}"
         elif fact.name == "libref":
             libref, _, engine = fact.text.partition(" ")
             (self.remote_librefs.add if engine in REMOTE_ENGINES else self.remote_librefs.discard)(libref)

@@ -69,7 +69,7 @@ def test_an_import_is_indicative_at_best_and_invalid_with_a_failed_job(tmp_path:
     assert judgement(good, **FILES["both"])["validity"]["status"] == "preliminary"
     summary = judgement(bad, **FILES["failed"])
     assert summary["validity"]["status"] == "invalid"
-    assert said(summary)["jobs"].startswith("1 of 1 imported jobs failed or are cut short")
+    assert said(summary)["jobs"].startswith("1 of 1 imported jobs ended with errors: their time counts")
     assert summary["answer"]["carried"] is False
 
 

@@ -56,9 +56,12 @@ def _check_import_jobs(reading: RunView) -> list[Finding] | list[Unmeasured]:
     found = reading.summary.jobs
     if not found.total:
         return [Unmeasured(rule=JOBS.name, severity="preliminary", reason=NO_JOBS)]
-    bad = found.total - found.counted
+    bad = found.total - found.finished
     if bad:
-        sentence = f"{bad} of {found.total} imported jobs failed or are cut short: their time does not count"
+        what = "failed or are cut short: their time does not count"
+        if bad == found.counted - found.finished:
+            what = "ended with errors: their time counts, their answers do not"
+        sentence = f"{bad} of {found.total} imported jobs {what}"
         cure = "see their reasons (mawl report lists them), and import the logs of a time when all went well"
         return [_jobs_finding("invalid", sentence, cure)]
     if found.unverified:

@@ -19,8 +19,7 @@ from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
 
-import msgspec
-
+from mawl.base.foreign_text import json_record
 from mawl.importers.formats.saslog_languages import in_english, language_of
 from mawl.importers.formats.text import CHUNK_BYTES, byte_chunks, encoding_of, moment, text_of, whole_of
 
@@ -32,6 +31,7 @@ SPOOLED_BYTES = 64 * 1024
 MOST_THREADS = 200
 MOST_DOCUMENT_BYTES = 64 * 2**20
 """A larger JSON document is not read: it has to lie in memory as a whole, which JSON lines have not."""
+MOST_DOCUMENT_PARTS = 8_000_000
 MOST_TAG_CHARACTERS = 1 << 20
 DEEPEST = 40
 
@@ -345,16 +345,16 @@ def _read_json(stream: BinaryIO, logs: _Lines, skip: Skip) -> None:
     if content is None:
         skip(None, f"a JSON document of more than {MOST_DOCUMENT_BYTES >> 20} MiB: save the log as text")
     elif (document := _decoded(content)) is None:
-        skip(None, "a JSON document that is cut short or damaged")
+        skip(None, "a JSON document that is cut short or damaged, or has more parts than mawl reads")
     else:
         _walk(document, logs, DEEPEST)
 
 
 def _decoded(text: bytes | bytearray | str) -> Any:
-    """A JSON text; None where it is none."""
+    """A JSON text as plain data; None where it is none, or beyond the bounds of foreign text."""
     try:
-        return msgspec.json.decode(text)
-    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):
+        return json_record(text, object, most_bytes=MOST_DOCUMENT_BYTES, most_parts=MOST_DOCUMENT_PARTS)
+    except ValueError:
         return None
 
 
