@@ -11,7 +11,8 @@ from mawl.base.errors import UsageError
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import Fits, Qualification
 from mawl.records.model.run import Reference
-from mawl.reports.rank import markdown, text
+from mawl.reports.document import rendered
+from mawl.reports.rank import document
 from tests.fakes.answered import CLUSTER_YES, NO, YES, answered, clustered
 from tests.fakes.closed_system import Job, System, slowdown
 from tests.fakes.qualifications import choice
@@ -50,7 +51,7 @@ def test_more_sessions_come_first_and_ranges_that_overlap_in_both_figures_are_a_
     assert places(records) == [("b", 1), ("c", 1), ("a", 3), ("d", 4)]
     records["c"] = system(25, 23, 27, cores=14.0)
     assert places(records) == [("c", 1), ("b", 2), ("a", 3), ("d", 4)]
-    shown = " ".join(text(rank(records, {})).split())
+    shown = " ".join(rendered(document(rank(records, {})), "text").split())
     assert "b: place 2: as many sessions fit and surely more cores are delivered on c" in shown
     assert "d: place 4: surely more sessions fit on a, b, c" in shown
 
@@ -127,7 +128,9 @@ def test_a_system_on_which_surely_fewer_fit_has_a_place() -> None:
     fewer = system(None, high=1, evidence=NO, ran=2)
     found = rank({"a": fewer, "b": system(3, 3, 3, ran=2), "c": system(None, ran=2)}, {})
     assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("a", 2), ("c", None)]
-    assert "fewer than 2" in text(found) and found.systems[1].behind == ["surely more sessions fit on b"]
+    assert "fewer than 2" in rendered(document(found), "text") and found.systems[1].behind == [
+        "surely more sessions fit on b"
+    ]
 
 
 def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
@@ -138,14 +141,16 @@ def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
     }
     found = rank(records, {})
     assert [(one.name, one.place) for one in found.systems] == [("one", 1), ("four", 1)]
-    for page in (text(found), markdown(found)):
+    for page in (rendered(document(found), "text"), rendered(document(found), "markdown")):
         assert "at least 80" in page and "no run shows that more are too many" in " ".join(page.split())
 
 
 def test_a_cost_below_one_keeps_three_digits() -> None:
     found = rank({"a": answered(YES), "b": answered(NO)}, {"a": 0.08, "b": 12000.0}, "EUR")
-    assert "0.00939 (0.00886 to 0.00998)" in text(found) and "0.00939 (" in markdown(found)
-    assert "1,408.45 (" in markdown(found)
+    assert "0.00939 (0.00886 to 0.00998)" in rendered(document(found), "text") and "0.00939 (" in rendered(
+        document(found), "markdown"
+    )
+    assert "1,408.45 (" in rendered(document(found), "markdown")
 
 
 def test_a_system_without_a_price_beside_one_with_a_price_is_named() -> None:
@@ -221,8 +226,10 @@ def test_energy_per_job_is_shown_with_its_scope_and_unlike_scopes_are_not_compar
     by_name = {one.name: one for one in found.systems}
     assert by_name["a"].joules_per_job == 1500.0 and by_name["b"].energy_scope == "machine"
     assert by_name["c"].joules_per_job is None and by_name["c"].missing["joules_per_job"]
-    said = " ".join(text(found).split())
-    assert "1.50 kJ per job (processors)" in said and "4.00 kJ per job (machine)" in markdown(found)
+    said = " ".join(rendered(document(found), "text").split())
+    assert "1.50 kJ per job (processors)" in said and "4.00 kJ per job (machine)" in rendered(
+        document(found), "markdown"
+    )
     assert "must not be compared: its scope differs (a: processors, b: machine)" in " ".join(found.remarks)
     del records["b"]
     assert not any("energy" in remark for remark in rank(records, {}).remarks)

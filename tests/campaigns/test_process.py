@@ -24,7 +24,8 @@ from mawl.records.model.campaign import Arm, Campaign
 from mawl.records.spec.campaign import CampaignSpec
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task, TaskAnswer
-from mawl.reports.campaign.content import render_markdown, render_text
+from mawl.reports.campaign.document import document
+from mawl.reports.document import rendered
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import all_runs, finished
@@ -185,8 +186,8 @@ def test_it_ends_with_the_sentence_of_the_paper_or_its_contrary(
     told = campaign_figures(made, all_runs(made, {"smt-1": 1.0, "smt-4": 1.0, "smt-8": factor}))
     assert told.smt_sentence is not None and told.smt_sentence.startswith(sentence)
     assert [(row.threads, row.runs) for row in told.smt] == [(1, 5), (4, 5), (8, 5)]
-    assert f"SMT        {sentence.split(',')[0]}" in render_text(told)
-    assert "## modes of hardware threads" in render_markdown(told).lower()
+    assert f"SMT        {sentence.split(',')[0]}" in rendered(document(told), "text")
+    assert "## modes of hardware threads" in rendered(document(told), "markdown").lower()
 
 
 def test_noise_is_not_said_to_be_alike() -> None:

@@ -14,8 +14,8 @@ from mawl.figures.comparison.comparability import differences
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side
 from mawl.records.model.node import Inventory
-from mawl.reports.comparison import html, text
-from mawl.reports.comparison.text import render_markdown
+from mawl.reports.comparison.document import document, text_of
+from mawl.reports.document import rendered
 from tests.fakes import collected_hosts as hosts
 from tests.fakes.compared_runs import compared
 from tests.fakes.stored_run import facts
@@ -91,15 +91,19 @@ def test_every_form_has_the_columns_of_the_papers(tmp_path: Path) -> None:
     sides = (side("a", swappiness=60), side("b", swappiness=10))
     plain = compare(*sides, anyway=True)
     found = msgspec.structs.replace(plain, settings=cited_settings(*sides, None))
-    screen, whole = (" ".join(text.render_text(found, every=every).split()) for every in (False, True))
+    screen, whole = (" ".join(text_of(found, every=every).split()) for every in (False, True))
     head = "settings that changed reference candidate default recommended"
     assert f"{head} swappiness 60 % 10 % 60 % at most 30 %" in screen and head in whole
     assert "swappiness: " in whole and "now as recommended" in whole
     assert "0 more did not change, 0 are unknown on one side or both" in whole
-    assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in render_markdown(found)
-    page = html.render(found)
-    assert 'id="settings"' in page and "swappiness" in page and 'id="settings"' not in html.render(plain)
-    assert head not in text.render_text(plain, every=True)
+    assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in rendered(document(found), "markdown")
+    page = rendered(document(found), "html")
+    assert (
+        'id="settings"' in page
+        and "swappiness" in page
+        and 'id="settings"' not in rendered(document(plain), "html")
+    )
+    assert head not in text_of(plain, every=True)
 
 
 def test_it_goes_with_two_sides(capsys: pytest.CaptureFixture[str]) -> None:

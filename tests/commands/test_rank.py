@@ -35,7 +35,8 @@ def test_the_table_has_prices_and_eighty_columns(
 
 def test_markdown_and_json(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["rank", *folders, "--format", "markdown"]) == 0
-    assert capsys.readouterr().out.startswith("| place | system |")
+    listed = capsys.readouterr().out
+    assert listed.startswith("# First of 2 systems: A\n") and "| system | place |" in listed
     assert main(["rank", *folders, "--format", "json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert [(one["name"], one["place"], one["fits"]) for one in found["systems"]] == [

@@ -40,15 +40,15 @@ from mawl.commands.verbs import VERBS
 from mawl.records.papers import papers
 from mawl.records.store.campaign import write_qualification
 from mawl.records.store.side_files import write_probe
-from mawl.reports.campaign import html as campaign_html
-from mawl.reports.campaign.content import render_json, render_markdown, render_text
+from mawl.reports.campaign import document as campaigns
 from mawl.reports.csv import TABLES
+from mawl.reports.document import rendered
 from mawl.reports.qualification import html as answer_html
 from mawl.reports.qualification.forms import render_disclosure
 from mawl.reports.qualification.forms import render_markdown as render_markdown_qualification
 from mawl.reports.qualification.forms import render_text as render_text_qualification
-from mawl.whatif.placement import text as placement_text
-from mawl.whatif.size import text as size_text
+from mawl.whatif.placement.document import document as placement_document
+from mawl.whatif.size import document as sizing
 from tests.archive.history.test_changes import store_nights
 from tests.cli.test_attach import table
 from tests.cli.test_replay import logs_and_run
@@ -331,14 +331,14 @@ def forecasts(outputs: Outputs) -> None:
     asked = ("size", "offers.toml", "measured", "--anyway", "--within")
     outputs.call(*asked, "10", expected=(3,))
     outputs.call(*asked, "100", "--format", "json", expected=(4,))
-    outputs.add("size text", size_text.render(sized.answer()))
+    outputs.add("size text", rendered(sizing.document(sized.answer()), "text", 80) + "\n")
     placements(outputs)
 
 
 def placements(outputs: Outputs) -> None:
     """Where the roles of a run should live."""
     for name, advice in (("one target", advised(SLOW)), ("two targets", advised(SLOW, FLASH))):
-        outputs.add(f"placement text of {name}", placement_text.render(advice))
+        outputs.add(f"placement text of {name}", rendered(placement_document(advice), "text"))
     write_probe(Path("probe.json"), probed.probe(SLOW, FLASH))
     outputs.call("probe", "--from", "probe.json")
     outputs.call("probe", "--from", "probe.json", "--json")
@@ -371,13 +371,9 @@ def answers(outputs: Outputs) -> None:
     outputs.forms("report", "campaign")
     outputs.call("validate", "campaign", expected=(0, 1))
     for name, found in CAMPAIGNS.items():
-        for form, campaign in (
-            ("text", render_text),
-            ("json", render_json),
-            ("markdown", render_markdown),
-            ("html", campaign_html.render),
-        ):
-            outputs.add(f"campaign {name} {form}", campaign(found()))
+        outputs.add(f"campaign {name} json", campaigns.render_json(found()))
+        for form in ("text", "markdown", "html"):
+            outputs.add(f"campaign {name} {form}", rendered(campaigns.document(found()), form))
     for name, record in every_record().items():
         for form, answer in (
             ("text", render_text_qualification),

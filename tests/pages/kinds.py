@@ -15,18 +15,21 @@ from starlette.testclient import TestClient
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
+from mawl.archive.history import document as history
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
 from mawl.derive.replay.compare import replay
-from mawl.derive.replay.page import render_html as render_replay
+from mawl.derive.replay.document import document as replay_document
 from mawl.figures.comparison.compare import compare, compare_many
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
-from mawl.reports.campaign import html as campaign
-from mawl.reports.comparison import html as comparison
+from mawl.reports.campaign import document as campaign
+from mawl.reports.comparison import document as comparison
+from mawl.reports.document import rendered
 from mawl.reports.html import report
 from mawl.reports.qualification import html as answer
-from mawl.whatif.size import page as sizing
+from mawl.whatif.size import document as sizing
+from tests.archive.history.test_changes import followed, nights_with_step
 from tests.cli.test_replay import logs_and_run
 from tests.fakes import sized
 from tests.fakes.answered import every_record
@@ -81,7 +84,7 @@ def _nights(folder: Path) -> str:
 
 def _replay(folder: Path) -> str:
     logs, run = logs_and_run(folder)
-    return render_replay(replay(open_run(logs), open_run(run)))
+    return rendered(replay_document(replay(open_run(logs), open_run(run))), "html")
 
 
 def _library(folder: Path) -> str:
@@ -102,7 +105,7 @@ def _answer(name: str, folder: Path) -> str:
 
 
 def _campaign(name: str, folder: Path) -> str:
-    return campaign.render(CAMPAIGNS[name]())
+    return rendered(campaign.document(CAMPAIGNS[name]()), "html")
 
 
 KINDS: Mapping[str, Kind] = {
@@ -114,12 +117,16 @@ KINDS: Mapping[str, Kind] = {
     "import": _import,
     "import of nights": _nights,
     **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
-    "comparison": lambda _: comparison.render(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))),
-    "comparison of many": lambda _: comparison.render_matrix(
-        compare_many([side(name, [1.0], first=at) for at, name in enumerate("abc")])
+    "comparison": lambda _: rendered(
+        comparison.document(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))), "html"
+    ),
+    "comparison of many": lambda _: rendered(
+        comparison.document(compare_many([side(name, [1.0], first=at) for at, name in enumerate("abc")])),
+        "html",
     ),
     "logs and a run": _replay,
     **{f"campaign {name}": partial(_campaign, name) for name in CAMPAIGNS},
     "library": _library,
-    "sizing": lambda _: sizing.render(sized.answer()),
+    "history": lambda _: rendered(history.document(followed(nights_with_step(1, "work", 0.1))), "html"),
+    "sizing": lambda _: rendered(sizing.document(sized.answer()), "html"),
 }

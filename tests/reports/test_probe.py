@@ -14,9 +14,9 @@ from mawl.figures.view import StoredView
 from mawl.records.model.probe import PROBE_METRICS, Probe
 from mawl.records.store import open_run
 from mawl.records.store.side_files import write_probe
-from mawl.reports import json, markdown, text
+from mawl.reports import document, json, markdown, text
 from mawl.reports.html import report as html
-from mawl.reports.probe import render
+from mawl.reports.probe import parts
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.probes import disk, probe, probe_test, target
@@ -41,7 +41,7 @@ guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct)
 
 
 def shown(found: Probe) -> str:
-    return render(found, probe_guidelines(found, AnswerBounds()))
+    return document.terminal(parts(found, probe_guidelines(found, AnswerBounds())))
 
 
 def test_the_papers_table_with_percentiles_and_the_guideline() -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mawl.records.papers import paper_of, published, published_result
+from mawl.reports.document import terminal
 from mawl.simulation.error_range import central_range, published_ratios
 from mawl.simulation.system import loads_system, system_toml
 from mawl.whatif import published_comparison, published_forecast, published_system
@@ -28,7 +29,7 @@ from mawl.whatif.published_system import (
     system_of,
     unit_seconds,
 )
-from mawl.whatif.text import render_published, standing
+from mawl.whatif.text import published_parts, standing
 from tests import needs
 from tools import published_fit, published_table
 
@@ -284,7 +285,7 @@ def test_pairs_have_directions_and_twice_the_ports_give_no_more() -> None:
 def test_the_page_is_as_printed_and_the_screen_has_the_same_rows() -> None:
     assert published_table.PAGE.read_text() == published_table.page()
     forecasts = published_comparison.published_forecasts()
-    shown = render_published(forecasts)
+    shown = terminal(published_parts(forecasts))
     below = shown.partition("\ns822-xiv-20*\n")[2].splitlines()
     own = [row.figure for row in forecasts.rows if row.system == "s822-xiv-20"]
     assert len(own) > 1

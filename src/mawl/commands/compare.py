@@ -275,39 +275,26 @@ class Reader:
 
 
 def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
-    from mawl.derive.replay.text import render_json, render_markdown, render_text
+    from mawl.derive.replay.document import document
+    from mawl.reports.document import rendered
+    from mawl.reports.json import indented
 
-    match arguments.format:
-        case "json":
-            return render_json(found)
-        case "html":
-            # Only a page loads the library of charts.
-            from mawl.derive.replay.page import render_html
-
-            return render_html(found)
-        case "markdown":
-            return render_markdown(found)
-    return render_text(found, every=arguments.all, width=width_for(arguments.output))
+    if arguments.format == "json":
+        return indented(found)
+    return rendered(document(found, every=arguments.all), arguments.format, width_for(arguments.output))
 
 
 def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
     from mawl.figures.comparison.compare import Comparison
-    from mawl.reports.comparison import text
-    from mawl.reports.comparison.text import render_json, render_markdown, render_matrix_markdown
+    from mawl.reports.comparison.document import document, render_json, text_of
+    from mawl.reports.document import rendered
 
     if arguments.format == "json":
         return render_json(found)
-    if arguments.format == "html":
-        # Bokeh takes a second to import, which only a page should pay.
-        from mawl.reports.comparison import html
-
-        return html.render(found) if isinstance(found, Comparison) else html.render_matrix(found)
-    if arguments.format == "markdown":
-        return render_markdown(found) if isinstance(found, Comparison) else render_matrix_markdown(found)
     width = width_for(arguments.output)
-    if isinstance(found, Comparison):
-        return text.render_text(found, every=arguments.all, width=width)
-    return text.render_matrix_text(found, width)
+    if arguments.format == "text" and isinstance(found, Comparison):
+        return text_of(found, every=arguments.all, width=width)
+    return rendered(document(found), arguments.format, width)
 
 
 VERBS = {"compare": Verb(CompareArguments, run, FAILING_EXIT_STATUS)}

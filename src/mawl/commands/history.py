@@ -105,7 +105,7 @@ def _earlier(run: str, count: int) -> list[str]:
 
 def _check(found: History) -> ConditionCheck:
     from mawl.advice.conditions import ConditionCheck
-    from mawl.archive.history.text import head, title
+    from mawl.archive.history.document import head, title
 
     times = [change for change in found.changes if change.slower is not None]
     sentence = title(times[-1]) if times else "; ".join(head(found))
@@ -114,14 +114,11 @@ def _check(found: History) -> ConditionCheck:
 
 
 def _rendered(found: History, form: str, width: int) -> str:
-    from mawl.archive.history.text import render_html, render_markdown, render_text
+    from mawl.archive.history.document import document
     from mawl.reports import json
+    from mawl.reports.document import rendered
 
-    if form == "json":
-        return json.render(found) + "\n"
-    if form == "text":
-        return render_text(found, width)
-    return {"markdown": render_markdown, "html": render_html}[form](found)
+    return (json.render(found) if form == "json" else rendered(document(found), form, width)) + "\n"
 
 
 VERBS = {"history": Verb(HistoryArguments, run, FAILING_EXIT_STATUS)}

@@ -20,8 +20,9 @@ from mawl.commands.verbs import Arguments, Verb, operand
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.side_files import read_probe
-from mawl.whatif.placement import text as placement
+from mawl.reports.document import rendered
 from mawl.whatif.placement.advise import advise
+from mawl.whatif.placement.document import document
 
 
 class PlacementArguments(Arguments):
@@ -44,7 +45,7 @@ def run(arguments: PlacementArguments) -> int:
     if arguments.json:
         print(json.dumps(msgspec.to_builtins(found), indent=2))
     else:
-        print(placement.render(found, width_for(None)))
+        print(rendered(document(found), "text", width_for(None)))
     return 0
 
 

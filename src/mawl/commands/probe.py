@@ -49,7 +49,8 @@ from mawl.records.store.output import OutputFile
 from mawl.records.store.side_files import plain_probe, probe_content, read_probe, write_probe
 from mawl.records.volumes import PROBE_PREFIX
 from mawl.reports import json
-from mawl.reports.probe import render
+from mawl.reports.document import terminal
+from mawl.reports.probe import parts
 from mawl.run.launch.setup import RUN_ID_VARIABLE
 from mawl.simulation.measured_system import probed_system
 from mawl.simulation.system import system_toml
@@ -226,7 +227,7 @@ def run(arguments: ProbeArguments) -> int:
         with described as file:
             _say(write_described(file, found))
     guidelines = probe_guidelines(found, bounds)
-    print(_json(found, bounds) if arguments.json else render(found, guidelines, width_for(None)))
+    print(_json(found, bounds) if arguments.json else terminal(parts(found, guidelines), width_for(None)))
     status = 1 if any(target.problem for target in found.targets) else 0
     return failing.status(checks_of_probe(guidelines), status) if failing.asked else status
 

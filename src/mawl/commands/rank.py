@@ -21,8 +21,9 @@ from mawl.records.model.qualification import Qualification
 from mawl.records.papers import PriceBook, load_prices, with_prices
 from mawl.records.store.campaign import read_qualification
 from mawl.reports import json
-from mawl.reports import rank as reporter
+from mawl.reports.document import rendered
 from mawl.reports.layout import LEAST_WIDTH
+from mawl.reports.rank import document
 
 FORMATS = ("text", "markdown", "json")
 
@@ -78,7 +79,7 @@ def _records(folders: list[str]) -> dict[str, Qualification]:
 def _rendered(found: Ranking, form: str, width: int) -> str:
     if form == "json":
         return json.render(msgspec.to_builtins(found)) + "\n"
-    return (reporter.markdown(found) if form == "markdown" else reporter.text(found, width)) + "\n"
+    return rendered(document(found), form, width) + "\n"
 
 
 VERBS = {"rank": Verb(RankArguments, run)}

@@ -45,7 +45,7 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import campaign_folder
 from mawl.records.store.output import write_output
-from mawl.reports import csv, disclosure, json, markdown, night, openmetrics, probe, screen, text
+from mawl.reports import csv, disclosure, document, json, markdown, night, openmetrics, probe, screen, text
 from mawl.reports.exports import render_iotest, render_logparse, render_saslog
 from mawl.reports.layout import PLAIN, Style
 
@@ -189,7 +189,9 @@ def _report(stored: Run, bounds: AnswerBounds, arguments: argparse.Namespace, st
 
 def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
     found = probe.stored_probe(stored)
-    return "" if found is None else "\n" + probe.render(found, probe_guidelines(found, bounds)) + "\n"
+    if found is None:
+        return ""
+    return f"\n{document.terminal(probe.parts(found, probe_guidelines(found, bounds)))}\n"
 
 
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:

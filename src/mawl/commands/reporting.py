@@ -30,7 +30,8 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import is_conducted, read_campaign, read_settings
 from mawl.records.store.files import lies_in, replace_file
-from mawl.reports.campaign.content import render_json, render_markdown, render_text
+from mawl.reports.campaign.document import document, render_json
+from mawl.reports.document import rendered
 from mawl.reports.layout import LINE_WIDTH
 
 HTML_REPORT = "report.html"
@@ -90,14 +91,7 @@ def read_run(folder: Path, bounds: AnswerBounds, opening: Callable[[Path], Run] 
 
 def render_campaign(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
     """The report in one of ``FORMATS``; ``width`` is that of lines of text."""
-    if form == "html":
-        # Bokeh takes a second to import, which only a page should pay.
-        from mawl.reports.campaign import html
-
-        return html.render(found)
-    if form == "text":
-        return render_text(found, width)
-    return {"json": render_json, "markdown": render_markdown}[form](found)
+    return render_json(found) if form == "json" else rendered(document(found), form, width)
 
 
 def leave_campaign_page(folder: Path, found: CampaignFound) -> Path | None:

@@ -29,13 +29,13 @@ FORMATS = {
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
-        "mawl.reports.campaign.content:PrintedCampaign",
+        "mawl.reports.campaign.document:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
-        "mawl compare --format json of two sides", "1.3", "mawl.reports.comparison.text:PrintedComparison"
+        "mawl compare --format json of two sides", "1.3", "mawl.reports.comparison.document:PrintedComparison"
     ),
     "comparison-matrix": PrintedFormat(
-        "mawl compare --format json of more sides", "1.3", "mawl.reports.comparison.text:PrintedMatrix"
+        "mawl compare --format json of more sides", "1.3", "mawl.reports.comparison.document:PrintedMatrix"
     ),
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.records.model.compressibility:CompressibilityFigures"

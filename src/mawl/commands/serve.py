@@ -73,12 +73,11 @@ def run(arguments: ServeArguments) -> int:
 def _renderers(bounds: AnswerBounds) -> Renderers:
     import msgspec
 
-    from mawl.commands.reporting import campaign_found
+    from mawl.commands.reporting import campaign_found, render_campaign
     from mawl.commands.server.renderers import standard_renderers
-    from mawl.reports.campaign import html
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
-        return html.render(campaign_found(folder, bounds, opening))
+        return render_campaign(campaign_found(folder, bounds, opening), "html")
 
     return msgspec.structs.replace(standard_renderers(bounds), campaign=campaign)
 

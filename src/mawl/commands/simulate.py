@@ -28,16 +28,16 @@ from mawl.figures.view import StoredView
 from mawl.plan.spec import parse_scale
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import open_run
+from mawl.reports.document import Part, terminal
 from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.scenario import Scenario
 from mawl.simulation.system import load_system
-from mawl.whatif import text
 from mawl.whatif.answer import LogsBasis, answer, assumptions_of_logs, range_of_logs
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.published_comparison import published_forecasts
-from mawl.whatif.text import render_published
+from mawl.whatif.text import parts, published_parts
 
 if TYPE_CHECKING:
     from mawl.derive.derive import LoggedRun
@@ -114,7 +114,7 @@ def run(arguments: SimulateArguments) -> int:
         if logged is None
         else _basis(logged, base, base_of(view, summary, own), question, simulated),
     )
-    _print(told, text.render, arguments.json)
+    _print(told, parts, arguments.json)
     return 0
 
 
@@ -132,10 +132,11 @@ def _basis(
     )
 
 
-def _print(told: Told, render: Callable[[Told, int], str], as_json: bool) -> None:
+def _print(told: Told, parts_of: Callable[[Told], list[Part]], as_json: bool) -> None:
     print(
-        f"{json.dumps(msgspec.to_builtins(told), indent=2)}\n" if as_json else render(told, width_for(None)),
-        end="",
+        json.dumps(msgspec.to_builtins(told), indent=2)
+        if as_json
+        else terminal(parts_of(told), width_for(None))
     )
 
 
@@ -143,7 +144,7 @@ def _published(arguments: SimulateArguments) -> int:
     for name, given in arguments.changed().items():
         if name not in ("published", "json"):
             raise UsageError(f"--published does not go with {given}", cure="leave one out")
-    _print(published_forecasts(), render_published, arguments.json)
+    _print(published_forecasts(), published_parts, arguments.json)
     return 0
 
 

@@ -19,11 +19,12 @@ from mawl.commands.output import write_text
 from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.reports import json
+from mawl.reports.document import rendered
 from mawl.reports.layout import LEAST_WIDTH
 from mawl.simulation.system import load_system
-from mawl.whatif.size import text
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.document import document, printed
 from mawl.whatif.size.question import SizeQuestion, start_of
 from mawl.whatif.size.records import SizeAnswer
 
@@ -103,15 +104,9 @@ def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestio
 
 
 def _rendered(answer: SizeAnswer, form: str, output: str | None) -> str:
-    if form == "html":
-        from mawl.whatif.size.page import render  # loads templates and the plotting library
-
-        return render(answer)
     if form == "json":
-        return json.render(text.printed(answer)) + "\n"
-    return (
-        text.markdown(answer) if form == "markdown" else text.render(answer, width_for(output, LEAST_WIDTH))
-    )
+        return json.render(printed(answer)) + "\n"
+    return rendered(document(answer), form, width_for(output, LEAST_WIDTH)) + "\n"
 
 
 def _status(answer: SizeAnswer) -> int:

@@ -28,6 +28,16 @@ from mawl.reports.layout import LINE_WIDTH, figure, stacked, wrapped
 
 MOST_FINDINGS = 6
 
+STATUSES = {
+    "publishable": ("Yes: fit to publish", "good"),
+    "preliminary": ("Preliminary", "warn"),
+    "invalid": ("No", "bad"),
+}
+STATUS = "validity.status"
+"""The figure whose definition explains a status."""
+
+CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
+
 
 def headlines(summary: Summary) -> list[tuple[str, str]]:
     """The answers, the limit and the status for the head of the report; none for a summary without them."""

@@ -18,26 +18,23 @@ from mawl.figures.demand import figures_of
 from mawl.importers.formats.text import one_line
 from mawl.records.model.probe import Probe, ProbeTarget, ProbeTest
 from mawl.records.store import Run
-from mawl.reports.layout import ABSENT, LINE_WIDTH, Form, figure, format_count, stacked, wrapped
+from mawl.reports.document import Part, Sentences, Table, each
+from mawl.reports.layout import ABSENT, Form, figure, format_count
 
 HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "max ms")
 WAYS = {"read": "reads", "write": "writes"}
 
 
-def render(probe: Probe, guidelines: Mapping[str, TargetGuideline], width: int = LINE_WIDTH) -> str:
-    """The tables of all targets in lines of ``width``.
-
-    ``guidelines`` are those of ``probe_guidelines``.
-    """
+def parts(probe: Probe, guidelines: Mapping[str, TargetGuideline]) -> list[Part]:
+    """The tables of all targets for a terminal; ``guidelines`` are those of ``probe_guidelines``."""
     cores = (
         f", {counted_noun(round(probe.physical_cores), probe.core_basis or 'core')}"
         if probe.physical_cores
         else ""
     )
-    head = f"probe of {format_instant(probe.created_at)[:19]}Z by {one_line(probe.tool)}{cores}"
-    parts = [wrapped(head, width, "  ")]
-    parts += [_target(target, guidelines.get(target.name), width) for target in probe.targets]
-    return "\n\n".join("\n".join(part) for part in parts)
+    head = f"probe of {format_instant(probe.created_at)[:19]}Z by {probe.tool}{cores}"
+    targets = [_target(target, guidelines.get(target.name)) for target in probe.targets]
+    return [*each(Sentences([head])), *targets]
 
 
 def stored_probe(run: Run) -> Probe | None:
@@ -48,12 +45,9 @@ def stored_probe(run: Run) -> Probe | None:
         return None
 
 
-def _target(target: ProbeTarget, guideline: TargetGuideline | None, width: int) -> list[str]:
-    lines = wrapped(title_of(target), width, "  ")
-    if target.tests:
-        lines += stacked([HEAD, *rows_of(target)], width)
+def _target(target: ProbeTarget, guideline: TargetGuideline | None) -> Part:
     sentences = [*sentences_of(target), *([_guideline(guideline)] if guideline else [])]
-    return lines + [line for text in sentences for line in wrapped(one_line(text), width, "  ")]
+    return Part([Sentences([title_of(target)]), Table(head=HEAD, rows=rows_of(target)), Sentences(sentences)])
 
 
 def rows_of(target: ProbeTarget) -> list[tuple[str, ...]]:

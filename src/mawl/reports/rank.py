@@ -1,70 +1,53 @@
-"""Qualified systems side by side, as text and as Markdown."""
+"""Qualified systems side by side as a document."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from mawl.advice.rank import Ranked, Ranking
-from mawl.base.printable import printable
 from mawl.base.units import format_joules, format_plain, format_ratio
-from mawl.importers.formats.text import one_line
-from mawl.reports.layout import LEAST_WIDTH, escaped, stacked, table, wrapped
+from mawl.reports.document import Document, Headline, Sentences, Table, each
+from mawl.reports.layout import ABSENT
 from mawl.reports.qualification.content import NO_MORE_SHOWN
 
-HEAD = ("place", "system", "answer", "sessions that fit", "slowdown", "delivered cores", "limit")
-SHORT = ("place", "system", "answer", "fits", "slowdown", "delivered cores")
 
-
-def text(found: Ranking, width: int = LEAST_WIDTH) -> str:
-    """The table, then for each system what limits it, in lines of ``width``; no newline at the end."""
-    priced = any(one.cost is not None for one in found.systems)
-    rows = [_turned([*SHORT, *_cost_head(found, priced=priced)])]
-    for one in found.systems:
-        cells = _cells(one, found, priced=priced)
-        rows.append(_turned([*cells[: len(SHORT)], *cells[len(HEAD) :]]))
-    lines = stacked([[_clean(cell) for cell in row] for row in rows], width)
-    more = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
-    told = [*more, *_about(found)]
-    return "\n\n".join(
-        "\n".join(part)
-        for part in (
-            lines,
-            [line for one in told for line in wrapped(_clean(one), width, "  ")],
-        )
+def document(found: Ranking) -> Document:
+    """The table, for each system what limits it, and what the places rest on."""
+    priced = (
+        [f"{found.currency} per 1000 jobs".strip()]
+        if any(one.cost is not None for one in found.systems)
+        else []
+    )
+    systems = Table(
+        name="systems",
+        title="systems",
+        head=("system", "place", "answer", "fits", "slowdown", "delivered cores", *priced, "limit"),
+        rows=[_cells(one, found, priced=bool(priced)) for one in found.systems],
+        spare=("limit",),
+    )
+    sentences = [f"{one.name}: {sentence}" for one in found.systems for sentence in _sentences(one)]
+    first = [one.name for one in found.systems if one.place == 1]
+    best = f"First of {len(found.systems)} systems: {' and '.join(first)}"
+    return Document(
+        headline=Headline(
+            sign="measured" if first else "undecided", sentence=best if first else "No system has a place"
+        ),
+        parts=each(systems, Sentences([*sentences, *_about(found)])),
     )
 
 
-def markdown(found: Ranking) -> str:
-    """The same for a ticket."""
-    priced = any(one.cost is not None for one in found.systems)
-    rows = [[escaped(cell) for cell in _cells(one, found, priced=priced)] for one in found.systems]
-    lines = table([*HEAD, *map(escaped, _cost_head(found, priced=priced))], rows, words=True)
-    more = [f"- {escaped(one.name)}: {escaped(said)}" for one in found.systems for said in _sentences(one)]
-    return "\n".join([*lines, "", *more, "", *(escaped(line) for line in _about(found))])
-
-
-def _cost_head(found: Ranking, *, priced: bool) -> list[str]:
-    return [f"{found.currency} per 1000 jobs".strip()] if priced else []
-
-
-def _turned(cells: list[str]) -> list[str]:
-    """The name first, which is what stands to the left."""
-    return [cells[1], cells[0], *cells[2:]]
-
-
-def _cells(one: Ranked, found: Ranking, *, priced: bool) -> list[str]:
+def _cells(one: Ranked, found: Ranking, *, priced: bool) -> tuple[str, ...]:
     tied = sum(other.place == one.place for other in found.systems) > 1
-    place = "-" if one.place is None else f"{one.place}{' (tie)' if tied else ''}"
-    cells = [
-        place,
+    return (
         one.name,
+        ABSENT if one.place is None else f"{one.place}{' (tie)' if tied else ''}",
         {"carried": "yes", "not carried": "no", "not known": "not known"}[one.answer],
         _fits(one),
         _range(one.slowdown, one.slowdown_low, one.slowdown_high, format_ratio),
         _range(one.delivered_cores, one.delivered_cores_low, one.delivered_cores_high, format_plain),
-        one.limit or "-",
-    ]
-    return [*cells, _range(one.cost, one.cost_low, one.cost_high, _price)] if priced else cells
+        *([_range(one.cost, one.cost_low, one.cost_high, _price)] if priced else []),
+        one.limit or ABSENT,
+    )
 
 
 def _fits(one: Ranked) -> str:
@@ -78,7 +61,7 @@ def _fits(one: Ranked) -> str:
 
 def _range(value: float | None, low: float | None, high: float | None, form: Callable[[float], str]) -> str:
     if value is None:
-        return "-"
+        return ABSENT
     return f"{form(value)}" if low is None or high is None else f"{form(value)} ({form(low)} to {form(high)})"
 
 
@@ -115,7 +98,3 @@ def _about(found: Ranking) -> list[str]:
         "ran as many sessions. A tie is a place that systems share: no figure says which is better.",
         *(f"Note: {remark}" for remark in found.remarks),
     ]
-
-
-def _clean(line: str) -> str:
-    return printable(one_line(line))

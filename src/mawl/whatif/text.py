@@ -13,11 +13,10 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.importers.formats.text import one_line
-from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, stacked, wrapped
+from mawl.reports.document import Block, Part, Sentences, Table, each
+from mawl.reports.layout import ABSENT, figure
 from mawl.whatif.published_comparison import NEAR_RATIO
 from mawl.whatif.records import (
-    DeviceRate,
     DoubledResource,
     ElapsedRange,
     ForecastValidity,
@@ -44,55 +43,52 @@ LIMITS = {
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
 
 
-def render(answer: SimulationAnswer, width: int = LINE_WIDTH) -> str:
-    """The prediction, its validity, what limits it, and what more of each resource would gain.
-
-    Lines have at most ``width`` characters.
-    """
-    parts = [
-        _prediction(answer.prediction, width),
-        _validity(answer.validity, width),
-        _phases(answer.phases, width),
-        _sensitivity(answer.sensitivity, width),
-        ["what the devices of the measured system can do:", *_rates(answer.rates, width)],
+def parts(answer: SimulationAnswer) -> list[Part]:
+    """The prediction, its validity, what limits it, and what more of each resource would gain."""
+    rates = [
+        f"{one.device} {one.direction}: {figure(one.bytes_per_second, format_rate)} ({one.ground})"
+        for one in answer.rates
     ]
-    if answer.grow:
-        parts.append(_grown(answer.grow, answer.knee_sessions, width))
-    if answer.against:
-        parts.append(_against(answer.against, width))
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    devices = Sentences(["what the devices of the measured system can do:"])
+    return [
+        Part(_prediction(answer.prediction)),
+        Part([Sentences(_validity(answer.validity))]),
+        Part([block for phase in answer.phases for block in _phase(phase)]),
+        Part(_sensitivity(answer.sensitivity)),
+        Part([devices, Sentences(rates)]),
+        *([Part(_grown(answer.grow, answer.knee_sessions))] if answer.grow else []),
+        *(each(_against(answer.against)) if answer.against else []),
+    ]
 
 
-def _prediction(made: Prediction, width: int) -> list[str]:
-    rows: list[Sequence[str]] = [("", "predicted", "measured run")]
-    for title, ours, theirs in (
-        ("elapsed", made.elapsed_seconds, made.measured_elapsed_seconds),
-        ("real time, all jobs", made.real_time_seconds, made.measured_real_time_seconds),
-    ):
-        rows.append((title, figure(ours, format_seconds), figure(theirs, format_seconds)))
-    for title, rate in (
-        ("peak at devices", made.device_peak_bytes_per_second),
-        ("sustained at devices", made.device_sustained_bytes_per_second),
-    ):
-        rows.append((title, figure(rate, format_rate), ""))
-    head = f"{made.jobs} jobs in {made.sessions} sessions on {made.nodes} node(s)"
-    return [*wrapped(head, width, "  "), *stacked(rows, width)]
+def _prediction(predicted: Prediction) -> list[Block]:
+    times = (
+        ("elapsed", predicted.elapsed_seconds, predicted.measured_elapsed_seconds),
+        ("real time, all jobs", predicted.real_time_seconds, predicted.measured_real_time_seconds),
+    )
+    rates = (
+        ("peak at devices", predicted.device_peak_bytes_per_second),
+        ("sustained at devices", predicted.device_sustained_bytes_per_second),
+    )
+    rows = [(name, *(figure(one, format_seconds) for one in pair)) for name, *pair in times]
+    rows += [(name, figure(rate, format_rate), "") for name, rate in rates]
+    head = f"{predicted.jobs} jobs in {predicted.sessions} sessions on {predicted.nodes} node(s)"
+    return [Sentences([head]), Table(head=("", "predicted", "measured run"), rows=rows)]
 
 
-def _validity(validity: ForecastValidity, width: int) -> list[str]:
+def _validity(validity: ForecastValidity) -> list[str]:
     checked = _between(validity.range)
     lines = [] if checked is None else [checked]
     by_logs = _between(validity.logs_range)
     if by_logs is not None:
         lines.append(f"{by_logs}: logs do not say how much of the waiting was I/O")
     no_range = "no range" if by_logs is None else "not checked"
-    lines += [f"{no_range}: {one_line(reason)}" for reason in validity.reasons]
+    lines += [f"{no_range}: {reason}" for reason in validity.reasons]
     missed = validity.calibration_error_ratio
     if missed is not None:
         lines.append(f"the run itself, simulated: {format_change(missed)} of its elapsed time")
-    lines += [f"the run lacks {one_line(lack)}" for lack in validity.lacks]
-    lines += [f"assumed: {one_line(text)}" for text in validity.assumptions]
-    return [line for text in lines for line in wrapped(text, width, "  ")]
+    lines += [f"the run lacks {lack}" for lack in validity.lacks]
+    return [*lines, *(f"assumed: {text}" for text in validity.assumptions)]
 
 
 def _between(elapsed: ElapsedRange) -> str | None:
@@ -102,49 +98,28 @@ def _between(elapsed: ElapsedRange) -> str | None:
     return f"elapsed between {format_seconds(low)} and {format_seconds(high)}"
 
 
-def _phases(phases: Sequence[PhaseLimit], width: int) -> list[str]:
-    lines = []
-    for phase in phases:
-        lines.append(f"{phase.phase} phase: limited by {one_line(phase.limit)}")
-        shares = sorted(phase.shares.items(), key=lambda pair: -pair[1])
-        lines += [
-            f"  {format_percent(share)} {LIMITS.get(name, f'waiting for {one_line(name)}')}"
-            for name, share in shares
-            if share >= 0.005
-        ]
-    return [line for text in lines for line in wrapped(text, width, "    ")]
-
-
-def _sensitivity(rows: Sequence[DoubledResource], width: int) -> list[str]:
-    cells: list[Sequence[str]] = [("twice the", "elapsed", "gain")]
-    cells += [
-        (
-            one_line(row.resource),
-            figure(row.elapsed_seconds, format_seconds),
-            figure(row.gain_ratio, format_change),
-        )
-        for row in rows
+def _phase(phase: PhaseLimit) -> list[Block]:
+    shares = sorted(phase.shares.items(), key=lambda pair: -pair[1])
+    listed = [
+        f"{format_percent(share)} {LIMITS.get(name, f'waiting for {name}')}"
+        for name, share in shares
+        if share >= 0.005
     ]
-    reasons = dict.fromkeys(f"no number: {one_line(row.reason)}" for row in rows if row.reason)
-    return [*stacked(cells, width), *(line for text in reasons for line in wrapped(text, width, "  "))]
+    limit = Sentences([f"{phase.phase} phase: limited by {phase.limit}"], further="    ")
+    return [limit, Sentences(listed, indent="  ", further="    ")]
 
 
-def _rates(rates: Sequence[DeviceRate], width: int) -> list[str]:
-    return [
-        line
-        for one in rates
-        for line in wrapped(
-            f"{one_line(one.device)} {one.direction}: {figure(one.bytes_per_second, format_rate)} "
-            f"({one_line(one.ground)})",
-            width,
-            "  ",
-        )
+def _sensitivity(doubled: Sequence[DoubledResource]) -> list[Block]:
+    rows = [
+        (row.resource, figure(row.elapsed_seconds, format_seconds), figure(row.gain_ratio, format_change))
+        for row in doubled
     ]
+    reasons = dict.fromkeys(f"no number: {row.reason}" for row in doubled if row.reason)
+    return [Table(head=("twice the", "elapsed", "gain"), rows=rows), Sentences([*reasons])]
 
 
-def _grown(rows: Sequence[GrownSessions], knee: int | None, width: int) -> list[str]:
-    cells: list[Sequence[str]] = [("sessions", "jobs", "elapsed", "jobs an hour", "pays")]
-    cells += [
+def _grown(grown: Sequence[GrownSessions], knee: int | None) -> list[Block]:
+    rows = [
         (
             str(row.sessions),
             str(row.jobs),
@@ -152,23 +127,26 @@ def _grown(rows: Sequence[GrownSessions], knee: int | None, width: int) -> list[
             f"{row.jobs_per_hour:.4g}",
             "yes" if row.pays else "no",
         )
-        for row in rows
+        for row in grown
     ]
-    told = f"the knee is at {knee} sessions" if knee is not None else "no knee among these"
-    return [*stacked(cells, width), told]
+    where = f"the knee is at {knee} sessions" if knee is not None else "no knee among these"
+    return [
+        Table(head=("sessions", "jobs", "elapsed", "jobs an hour", "pays"), rows=rows),
+        Sentences([where]),
+    ]
 
 
-def _against(rows: Sequence[PredictedFigure], width: int) -> list[str]:
-    cells: list[Sequence[str]] = [("figure", "predicted", "measured", "error")]
-    for row in rows:
+def _against(predicted: Sequence[PredictedFigure]) -> Table:
+    rows = []
+    for row in predicted:
         form = format_seconds if row.figure.endswith("_seconds") else format_rate
         if row.figure == "limit.verdict":
             right = {True: "right", False: "wrong", None: ABSENT}[row.agrees]
-            cells.append((row.figure, str(row.predicted or ABSENT), str(row.measured or ABSENT), right))
+            rows.append((row.figure, str(row.predicted or ABSENT), str(row.measured or ABSENT), right))
             continue
         error = ABSENT if row.error_ratio is None else format_change(row.error_ratio)
-        cells.append((row.figure, figure(row.predicted, form), figure(row.measured, form), error))
-    return stacked(cells, width)
+        rows.append((row.figure, figure(row.predicted, form), figure(row.measured, form), error))
+    return Table(head=("figure", "predicted", "measured", "error"), rows=rows)
 
 
 HEAD = ("system", "figure", "published", "predicted", "error")
@@ -202,31 +180,30 @@ SCORE_LEGEND = (
 )
 
 
-def render_published(forecasts: PublishedForecasts, width: int = LINE_WIDTH) -> str:
-    """What ``mawl simulate --published`` prints, in lines of ``width``."""
-    lines = stacked(_grouped(HEAD, map(row_cells, forecasts.rows), 1), width)
-    lines += ["", *wrapped(LEGEND, width, "")]
-    lines += [line for why in reasons(forecasts.rows) for line in wrapped(why, width, "  ")]
-    lines.append("")
-    lines += stacked(_grouped(PAIR_HEAD, map(pair_cells, forecasts.pairs), 2), width)
-    lines += ["", *wrapped(PAIR_LEGEND, width, ""), ""]
-    lines += stacked([CHANGE_HEAD, *map(change_cells, forecasts.changes)], width)
-    lines += ["", *wrapped(CHANGE_LEGEND, width, ""), ""]
-    lines += stacked([SCORE_HEAD, *map(score_cells, forecasts.scores)], width)
-    lines += ["", *wrapped(SCORE_LEGEND, width, "")]
-    return "\n".join([*lines, "", *standing(forecasts)]) + "\n"
+def published_parts(forecasts: PublishedForecasts) -> list[Part]:
+    """What ``mawl simulate --published`` prints."""
+    return [
+        *each(_grouped(HEAD, map(row_cells, forecasts.rows), 1)),
+        Part([Sentences([LEGEND]), Sentences(reasons(forecasts.rows))]),
+        *each(_grouped(PAIR_HEAD, map(pair_cells, forecasts.pairs), 2)),
+        *each(Sentences([PAIR_LEGEND])),
+        *each(Table(head=CHANGE_HEAD, rows=list(map(change_cells, forecasts.changes)))),
+        *each(Sentences([CHANGE_LEGEND])),
+        *each(Table(head=SCORE_HEAD, rows=list(map(score_cells, forecasts.scores)))),
+        *each(Sentences([SCORE_LEGEND]), Sentences(standing(forecasts))),
+    ]
 
 
-def _grouped(head: Sequence[str], rows: Iterable[Sequence[str]], names: int) -> list[Sequence[str]]:
+def _grouped(head: tuple[str, ...], rows: Iterable[Sequence[str]], names: int) -> Table:
     """Rows that begin with the figure, below a row with the system or pair: the first ``names`` cells."""
-    found: list[Sequence[str]] = [head[names:]]
+    grouped: list[tuple[str, ...]] = []
     group: Sequence[str] = ()
     for row in rows:
         if row[:names] != group:
             group = row[:names]
-            found.append((" to ".join(group), *[""] * (len(row) - names - 1)))
-        found.append((f"  {row[names]}", *row[names + 1 :]))
-    return found
+            grouped.append((" to ".join(group), *[""] * (len(row) - names - 1)))
+        grouped.append((f"  {row[names]}", *row[names + 1 :]))
+    return Table(head=head[names:], rows=grouped)
 
 
 def row_cells(row: PublishedRow) -> tuple[str, ...]:

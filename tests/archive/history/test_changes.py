@@ -7,15 +7,14 @@ from collections.abc import Sequence
 from math import exp, log1p
 from pathlib import Path
 from typing import Any
-from xml.etree import ElementTree
 
 import msgspec
 import numpy as np
 import pytest
 
 from mawl.archive.history.changes import History, history_of
+from mawl.archive.history.document import document
 from mawl.archive.history.nights import nights_of
-from mawl.archive.history.text import render_html, render_markdown, render_text
 from mawl.base.errors import UsageError
 from mawl.commands.main import main
 from mawl.figures.comparison.sides import ComparedRun
@@ -25,6 +24,7 @@ from mawl.records.model.role_io import Waits
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.campaign import write_campaign
 from mawl.records.store.folder import WholeRunWriter
+from mawl.reports.document import rendered
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared, jobs
 from tests.fakes.stored_run import START, facts
@@ -86,7 +86,7 @@ def test_a_step_has_its_size_role_and_cause() -> None:
     assert [(one.name, one.reference, one.candidate) for one in change.causes] == [
         ("software pyarrow", "26.0.1", "27.0.0")
     ]
-    said = render_text(history)
+    said = rendered(document(history), "text")
     assert "blocked in work" in said and "software pyarrow: 26.0.1 -> 27.0.0" in said
     assert "limit" in said
 
@@ -147,13 +147,13 @@ def test_a_change_back_is_no_regression_any_more() -> None:
 
 def test_nothing_recorded_changed_is_said() -> None:
     history = followed(nights_with_step(1, "data", 0.1))
-    assert "nothing that mawl recorded" in render_text(history)
+    assert "nothing that mawl recorded" in rendered(document(history), "text")
 
 
 def test_too_few_nights_do_not_tell() -> None:
     history = followed(nights_with_step(1, "data", 0.5)[: 5 * RUNS])
     assert history.regression is None and history.changes == []
-    assert "too few nights to tell: 10 required" in render_text(history)
+    assert "too few nights to tell: 10 required" in rendered(document(history), "text")
 
 
 def test_runs_of_two_workloads_are_no_history() -> None:
@@ -170,18 +170,21 @@ def test_runs_of_an_hour_are_one_night_unless_each_counts() -> None:
     assert [len(night.runs) for night in nights_of(runs, each=True)] == [1, 1, 1, 1]
 
 
-def test_the_page_is_well_formed_and_loads_nothing() -> None:
+def test_the_page_escapes_names_and_has_each_night_and_change() -> None:
     history = followed(nights_with_step(1, "work", 0.1, software={"a<b>": "1"}))
-    made = render_html(history)
-    assert "a<b>" not in made and "http" not in made and "<script" not in made
-    chart = made[made.index("<svg") : made.index("</svg>") + 6]
-    dots = [one for one in ElementTree.fromstring(chart) if one.tag == "circle"]
-    assert len(dots) == BEFORE + AFTER
+    lead = document(history).lead
+    chart = None if lead is None else lead()
+    assert chart is not None and chart.figure is not None
+    dots: Any = chart.figure.select_one({"name": "history_nights"})
+    assert len(dots.data_source.data["day"]) == BEFORE + AFTER
+    page = rendered(document(history), "html")
+    assert "a<b>" not in page and "a&lt;b&gt;" in page
 
 
 def test_markdown_has_a_heading_for_each_change() -> None:
-    made = render_markdown(followed(nights_with_step(1, "work", 0.1)))
-    assert made.count("#### ") == 1 and "<details><summary>15 nights</summary>" in made
+    listed = rendered(document(followed(nights_with_step(1, "work", 0.1))), "markdown")
+    assert listed.startswith("# 1 change found; ") and "<details><summary>15 nights</summary>" in listed
+    assert listed.count("\n## ") == 1
 
 
 def store_nights(folder: Path) -> Path:

@@ -15,8 +15,8 @@ from mawl.campaigns.series import back_and_forth
 from mawl.figures.campaign.knee import knee_of
 from mawl.figures.campaign.results import campaign_figures, session_run, spread
 from mawl.records.model.campaign import CAMPAIGN_METRICS, Arm
-from mawl.reports.campaign import html
-from mawl.reports.campaign.content import head, render_markdown, render_text
+from mawl.reports.campaign.document import document, head
+from mawl.reports.document import rendered
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared
 from tests.fakes.found_campaigns import (
@@ -118,19 +118,19 @@ def test_jobs_that_failed_are_too_many_whatever_the_stretch() -> None:
 def test_every_kind_is_rendered_in_every_form(kind: str) -> None:
     said = EVERY[kind]()
     assert said.kind == kind
-    lines = render_text(said).splitlines()
-    assert lines[0].startswith("campaign 20260101-080000-ab-tiny: ")
+    lines = rendered(document(said), "text").splitlines()
+    assert lines[0].startswith("campaign   20260101-080000-ab-tiny: ")
     (outcome,) = (line for line in lines if line.startswith("outcome    "))
     assert outcome.startswith("outcome    completed: ") and str(said.finished) in outcome
     assert lines[1].startswith("finding    ")
-    assert "## Runs" in render_markdown(said)
-    page = html.render(said)
+    assert "## Runs" in rendered(document(said), "markdown")
+    page = rendered(document(said), "html")
     assert page.startswith("<!DOCTYPE html>") and "20260101-080000-ab-tiny" in page
 
 
 def test_text_of_a_record_is_escaped_in_html() -> None:
     hostile = msgspec.structs.replace(repeats(), remarks=["<script>alert(1)</script>"])
-    page = html.render(hostile)
+    page = rendered(document(hostile), "html")
     assert "<script>alert(1)" not in page and "&lt;script&gt;alert(1)" in page
 
 

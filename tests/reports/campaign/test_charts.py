@@ -16,11 +16,10 @@ from mawl.base.units import format_rate, format_seconds
 from mawl.figures.campaign.knee import knee_of
 from mawl.figures.campaign.results import ELAPSED, spread
 from mawl.figures.comparison.compare import compare
-from mawl.reports.campaign import html
-from mawl.reports.campaign.content import render_json, render_markdown, render_text
+from mawl.reports.campaign.document import document, lead, render_json
 from mawl.reports.campaign.finding import finding, shared_machines
-from mawl.reports.campaign.html import lead
 from mawl.reports.comparison.charts import runs_chart
+from mawl.reports.document import rendered
 from mawl.reports.html.colours import light
 from mawl.reports.layout import escaped
 from tests.fakes.compared_runs import pair
@@ -46,7 +45,9 @@ def test_a_campaign_that_may_not_be_published_names_the_check_that_failed_most()
             r"check \w+ failed in \d+ of \d+ runs( with 3 sessions)? \(\d+ other checks? failed\); fix: ",
             check,
         ), check
-        assert str(escape(check)) in " ".join(html.render(said).split()), "the page has the same words"
+        assert str(escape(check)) in " ".join(rendered(document(said), "html").split()), (
+            "the page has the same words"
+        )
         fit = [msgspec.structs.replace(arm, validity=[("publishable", arm.runs)]) for arm in said.arms]
         assert finding(msgspec.structs.replace(said, arms=fit)).to_publish is None
     too_many = [
@@ -75,11 +76,11 @@ def test_the_next_step_follows_from_the_result_and_names_a_run(kind: str) -> Non
     said = EVERY[kind]()
     step = finding(said).next_step
     assert step is not None and step.startswith(NEXT[kind]), step
-    listed = " ".join(render_text(said).split())
+    listed = " ".join(rendered(document(said), "text").split())
     assert f"next {step}" in listed
-    assert f"- **next**: {escaped(step)}" in render_markdown(said)
+    assert f"- **next**: {escaped(step)}" in rendered(document(said), "markdown")
     assert json.loads(render_json(said))["finding"]["next_step"] == step
-    for form in (listed, html.render(said)):
+    for form in (listed, rendered(document(said), "html")):
         assert not re.search(r"\bRUN (says|lists)", form), "a run that is meant has its name"
 
 
@@ -100,7 +101,7 @@ def test_repeats_that_scatter_say_what_change_they_would_show() -> None:
     assert found.sentence == "Measured: elapsed 60.0 s, median of 5 runs (range 59.0 s to 61.0 s)"
     # By hand: a pooled spread of 1.32 % and 8 degrees of freedom, (2.306 + 0.889) * 0.0132 * sqrt(2 / 5).
     assert found.next_step is not None and "would show a change of 2.7 %, in four of five" in found.next_step
-    assert ">3.3 %</p>" in html.render(said), "the range as a share of the median"
+    assert ">3.3 %</p>" in rendered(document(said), "html"), "the range as a share of the median"
 
 
 def test_a_load_that_grows_with_the_nodes_gains_or_not() -> None:
@@ -108,12 +109,12 @@ def test_a_load_that_grows_with_the_nodes_gains_or_not() -> None:
     assert finding(said).sentence == (
         "Measured: 4 nodes give 1.00 times the throughput of 1, efficiency 25 %, elapsed time unchanged"
     )
-    page = html.render(said)
+    page = rendered(document(said), "html")
     assert '<div class="card bad">' in page and ">No gain</p>" in page
     assert "so the load grows with the nodes" in page
     rows = [*said.scaling[:-1], msgspec.structs.replace(said.scaling[-1], speedup=3.2, efficiency_ratio=0.8)]
     grown = msgspec.structs.replace(said, scaling=rows)
-    assert ">3.20 times</p>" in html.render(grown)
+    assert ">3.20 times</p>" in rendered(document(grown), "html")
     step = finding(grown).next_step
     assert step is not None and step.startswith("each of 4 nodes moves less than each of 1 does; see what")
     whole = [*said.scaling[:-1], msgspec.structs.replace(said.scaling[-1], speedup=4.0, efficiency_ratio=1.0)]
@@ -135,8 +136,8 @@ def test_nodes_of_one_machine_are_said_to_share_it(machines: int | None, words: 
     shared = msgspec.structs.replace(said, scaling=[*said.scaling[:-1], last])
     assert shared_machines(last) == words
     said_too = [
-        render_text(shared, 200),
-        html.render(shared),
+        rendered(document(shared), "text", 200),
+        rendered(document(shared), "html"),
         json.loads(render_json(shared))["finding"]["sentence"],
     ]
     assert all((words or " machine: they share ") in form for form in said_too) == (words is not None)
@@ -146,7 +147,7 @@ def test_nodes_of_one_machine_are_said_to_share_it(machines: int | None, words: 
 
 def test_preliminary_leads_to_its_definition_and_names_the_failed_check() -> None:
     for make in EVERY.values():
-        page = html.render(make())
+        page = rendered(document(make()), "html")
         assert '<a class="figure-link" href="#def-validity.status">Preliminary</a>' in page
         assert 'id="def-validity.status"' in page and "not fit to publish" in page
         assert "runs failed the check " in page
@@ -156,7 +157,11 @@ def test_preliminary_leads_to_its_definition_and_names_the_failed_check() -> Non
 def test_no_interval_is_printed_without_width() -> None:
     for make in EVERY.values():
         said = make()
-        for form in (render_text(said), render_markdown(said), html.render(said)):
+        for form in (
+            rendered(document(said), "text"),
+            rendered(document(said), "markdown"),
+            rendered(document(said), "html"),
+        ):
             assert not re.search(r"([\d.]+ ?(?:%|s|MB/s)?) to \+?\1\b(?! \S+ to)", finding(said).sentence)
             assert finding(said).sentence in " ".join(form.replace("\\", "").replace("&#34;", '"').split())
     assert finding(search_for_sessions()).sentence == (
@@ -164,13 +169,15 @@ def test_no_interval_is_printed_without_width() -> None:
     )
     assert "(5 against 5 runs, those of each side alike)" in finding(comparison()).sentence
     assert "(all 5 runs alike)" in finding(repeats()).sentence
-    assert ">All 5 runs alike.<" in html.render(repeats())
+    assert ">All 5 runs alike.<" in rendered(document(repeats()), "html")
 
 
 def test_the_setting_that_an_arm_changed_is_in_sight() -> None:
     said = comparison()
-    assert 'setting readahead of "after": 128 -&gt; 4096' in html.render(said).replace("&#34;", '"')
-    assert 'setting readahead of "after": 128 -> 4096' in " ".join(render_text(said).split())
+    assert 'setting readahead of "after": 128 -&gt; 4096' in rendered(document(said), "html").replace(
+        "&#34;", '"'
+    )
+    assert 'setting readahead of "after": 128 -> 4096' in " ".join(rendered(document(said), "text").split())
 
 
 def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_largest_that_fits() -> None:
@@ -197,20 +204,20 @@ def test_every_run_of_a_search_for_sessions_stands_beside_the_bound_and_the_larg
     (interval,) = drawn_of(chart.figure, BoxAnnotation)
     assert (interval.left, interval.right) == (2, 4)
     assert "95 % interval, 2 to 4" in [key.name for key in chart.keys]
-    assert "95 % interval 2 to 4." in html.render(wide)
+    assert "95 % interval 2 to 4." in rendered(document(wide), "html")
 
 
 def test_the_card_of_what_speaks_against_more_has_the_slowdown_and_whose_bound_it_is() -> None:
-    page = html.render(search_for_sessions())
+    page = rendered(document(search_for_sessions()), "html")
     assert ">Slowdown 2.60</p>" in page
     assert 'href="#def-answer.bound">is the bound of the slowdown</a>' in page
     said = search_for_sessions()
     refused = [
         msgspec.structs.replace(one, refused=not one.carried, answer_slowdown=None) for one in said.sessions
     ]
-    assert ">Refused</p>" in html.render(msgspec.structs.replace(said, sessions=refused))
+    assert ">Refused</p>" in rendered(document(msgspec.structs.replace(said, sessions=refused)), "html")
     failed = [msgspec.structs.replace(one, answer_slowdown=1.5) for one in said.sessions]
-    assert ">Failed jobs</p>" in html.render(msgspec.structs.replace(said, sessions=failed))
+    assert ">Failed jobs</p>" in rendered(document(msgspec.structs.replace(said, sessions=failed)), "html")
 
 
 def test_throughput_of_nodes_stands_beside_so_many_times_the_fewest() -> None:
@@ -249,7 +256,8 @@ def test_arms_without_a_job_in_common_lead_with_the_bars_of_the_papers_and_lose_
     chart = lead(said)
     assert chart is not None and chart.name == "pair_times"
     assert [
-        html.render(said).count(f'data-chart="{name}"') for name in ("pair_times", "pair_throughput")
+        rendered(document(said), "html").count(f'data-chart="{name}"')
+        for name in ("pair_times", "pair_throughput")
     ] == [1, 1]
 
 
@@ -303,7 +311,7 @@ def test_every_run_of_a_scaling_is_a_dot() -> None:
 
 @pytest.mark.parametrize("make", EVERY.values())
 def test_title_sign_and_chart_stand_before_the_folded_parts(make: Any) -> None:
-    said, page = make(), html.render(make())
+    said, page = make(), rendered(document(make()), "html")
     found, chart = finding(said), lead(said)
     assert chart is not None
     first = page[page.index("<body>") : page.index('<details class="part"')]
@@ -311,8 +319,8 @@ def test_title_sign_and_chart_stand_before_the_folded_parts(make: Any) -> None:
     assert f">{found.sign}</span>" in first
     assert 'class="card' in first and f'data-chart="{chart.name}"' in first
     assert json.loads(render_json(said))["finding"]["sentence"] == found.sentence
-    assert render_markdown(said).startswith(f"# {escaped(found.sentence)}\n")
-    assert f"finding {found.sentence} outcome" in " ".join(render_text(said).split())
+    assert rendered(document(said), "markdown").startswith(f"# {escaped(found.sentence)}\n")
+    assert f"finding {found.sentence} outcome" in " ".join(rendered(document(said), "text").split())
 
 
 def test_a_campaign_that_was_stopped_says_so_first_and_how_to_go_on() -> None:
@@ -326,7 +334,11 @@ def test_a_search_that_was_stopped_does_not_say_that_it_reached_its_bound() -> N
     few = [run for run in whole.session_runs if run.sessions < 3]
     said = msgspec.structs.replace(whole, session_runs=few, knee=knee_of(few, SEARCH), outcome="interrupted")
     assert said.knee is not None and said.knee.beyond == "at least"
-    for form in (html.render(said), render_text(said), render_markdown(said)):
+    for form in (
+        rendered(document(said), "html"),
+        rendered(document(said), "text"),
+        rendered(document(said), "markdown"),
+    ):
         assert "at least 2 sessions are carried" in " ".join(form.split())
         assert "to go no further" not in form
 
@@ -334,4 +346,4 @@ def test_a_search_that_was_stopped_does_not_say_that_it_reached_its_bound() -> N
 def test_nothing_is_drawn_where_no_run_is_finished() -> None:
     bare = msgspec.structs.replace(search_for_sessions(), session_runs=[], knee=None)
     assert lead(bare) is None
-    assert "Undecided: no run is finished" in html.render(bare)
+    assert "Undecided: no run is finished" in rendered(document(bare), "html")

@@ -15,13 +15,12 @@ from mawl.figures.comparison.comparability import APART, Difference
 from mawl.figures.comparison.compare import ComparedPair, Comparison, compare, compare_many
 from mawl.figures.comparison.programs import Verdict
 from mawl.figures.comparison.sides import Reason, side_of
-from mawl.reports.campaign.content import render_markdown
-from mawl.reports.comparison import html, text
+from mawl.reports.campaign import document as campaigns
 from mawl.reports.comparison.charts import effect_charts
+from mawl.reports.comparison.document import SCREEN_LINES, document, most_changed, render_json, text_of
 from mawl.reports.comparison.sentences import against, finding
 from mawl.reports.comparison.tables import tables
-from mawl.reports.comparison.text import render_json, render_matrix_markdown
-from mawl.reports.comparison.text import render_markdown as render_markdown_comparison
+from mawl.reports.document import rendered
 from mawl.reports.layout import LINE_WIDTH, escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
 from tests.fakes.found_campaigns import comparison
@@ -38,7 +37,7 @@ def slower() -> Comparison:
 
 
 def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
-    lines = text.render_text(slower).splitlines()
+    lines = text_of(slower).splitlines()
     system = "tiny at scale smoke on Example CPU 2.5 GHz"
     assert lines[:4] == [
         "slowdown   1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, 95 % interval +17 % to +23 %)",
@@ -50,11 +49,11 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
     assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
-    assert len(lines) <= text.SCREEN_LINES
+    assert len(lines) <= SCREEN_LINES
 
 
 def test_the_verdict_of_few_runs_is_a_dash_and_says_how_many_more() -> None:
-    found = text.render_text(compare(*pair([1.0, 1.0], [1.1])))
+    found = text_of(compare(*pair([1.0, 1.0], [1.1])))
     assert "real time per job +10 % (2 against 1 run: too few for an interval)" in " ".join(found.split())
     assert "7 more runs in all" in " ".join(found.split())
     assert "difference found" not in found
@@ -74,15 +73,15 @@ def test_runs_that_were_made_are_not_asked_for_again() -> None:
 def test_no_change_is_a_claim_with_its_margin_and_interval() -> None:
     steady = [1.0, 1.01, 0.99, 1.0, 1.005]
     found = compare(*pair(steady, steady[::-1]))
-    said = " ".join(text.render_text(found).split())
+    said = " ".join(text_of(found).split())
     assert 'finding No change: "after" against "before", real time per job 0.0 % (90 % interval -0.' in said
     assert "; no change larger than 5 %" in said
     assert finding(found).sign == "no change"
     wide = compare(*pair(steady, steady[::-1]), margin_ratio=0.002)
     assert finding(wide).sign == "undecided"
-    assert "no difference found: " in " ".join(text.render_text(wide).split())
+    assert "no difference found: " in " ".join(text_of(wide).split())
     small = compare(*pair(steady, [1.02 * factor for factor in steady]))
-    said = " ".join(text.render_text(small).split())
+    said = " ".join(text_of(small).split())
     assert 'finding No change: "after" against "before", real time per job +2.0 % (90 %' in said
     assert "; no change larger than 5 %; slower nevertheless" in said
 
@@ -103,14 +102,14 @@ def test_a_sum_that_goes_the_other_way_is_explained_in_the_result() -> None:
     assert found.statement is not None and found.statement.change_ratio is not None
     sums = next(row for row in found.figures if row.name == "time.real_time_seconds")
     assert sums.title == "real time, sum of all jobs"
-    said = " ".join(text.render_text(found).split())
+    said = " ".join(text_of(found).split())
     explained = "the sum over all jobs, in which long jobs weigh more, changed by" in said
     assert sums.change_ratio is not None
     assert explained is (found.statement.change_ratio * sums.change_ratio < 0)
 
 
 def test_not_told_apart_stands_beside_what_would_have_been_told() -> None:
-    found = text.render_text(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
+    found = text_of(compare(*pair(QUIET, QUIET[::-1]), margin_ratio=0.001))
     said = " ".join(found.split())
     assert re.search(
         r"no difference found: only changes above .* would show, in four of five such comparisons; 10 %",
@@ -136,13 +135,13 @@ def test_an_interval_without_0_beside_not_told_apart_is_explained() -> None:
     assert row.verdict == "not told apart"
     said = "an interval is of its row alone; the verdict judges all rows together (Holm)"
     for form in (
-        text.render_text(found),
-        text.render_text(found, every=True),
-        render_markdown_comparison(found),
+        text_of(found),
+        text_of(found, every=True),
+        rendered(document(found), "markdown"),
     ):
         assert said in " ".join(form.split())
         assert "no change larger" not in form.lower()
-    page = html.render(found)
+    page = rendered(document(found), "html")
     assert said[1:] in page
     assert "no change larger" not in page.lower()
 
@@ -173,9 +172,9 @@ def test_one_headline_with_one_sign_hides_no_program_in_any_form(
     begin = f'{sign.capitalize()}: "after" against "before", real time per job +20 % ('
     assert said.sentence.startswith(begin)
     assert said.sentence.endswith(f"){apart}")
-    assert f"<h1>{escape(said.sentence)}</h1>" in html.render(found)
-    assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
-    assert f" finding {said.sentence} basis" in " ".join(text.render_text(found).split())
+    assert f"<h1>{escape(said.sentence)}</h1>" in rendered(document(found), "html")
+    assert rendered(document(found), "markdown").startswith(f"# {escaped(said.sentence)}\n")
+    assert f" finding {said.sentence} basis" in " ".join(text_of(found).split())
     assert plain_json.loads(render_json(found))["finding"]["sentence"] == said.sentence
 
 
@@ -208,9 +207,9 @@ def test_a_pair_that_is_not_judged_has_figures_and_no_advice_in_any_form(
     assert said.sign == "undecided" and said.next_step is not None and step in said.next_step
     change = 'Undecided: "after" against "before", real time per job +'
     assert said.sentence.startswith(change) and said.sentence.endswith(f" % (not judged: {why})")
-    page, whole = html.render(found), text.render_text(found, every=True)
+    page, whole = rendered(document(found), "html"), text_of(found, every=True)
     assert f"<h1>{escape(said.sentence)}</h1>" in page
-    assert render_markdown_comparison(found).startswith(f"# {escaped(said.sentence)}\n")
+    assert rendered(document(found), "markdown").startswith(f"# {escaped(said.sentence)}\n")
     assert f" finding {said.sentence} basis" in " ".join(whole.split())
     for form in (page, whole, render_json(found), against(ComparedPair(candidate="after", comparison=found))):
         assert not re.search(r">Worse<|orse:|adopt (\"|&)|became|\d programs? (slower|faster)", form)
@@ -254,8 +253,8 @@ def with_programs(comparison: Comparison, ratios: list[float]) -> Comparison:
 
 def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slower: Comparison) -> None:
     found = with_programs(slower, [0.5 - 0.05 * number for number in range(20)])
-    lines = text.render_text(found).splitlines()
-    assert len(lines) <= text.SCREEN_LINES
+    lines = text_of(found).splitlines()
+    assert len(lines) <= SCREEN_LINES
     assert max(map(len, lines)) <= LINE_WIDTH
     assert "programs   3 programs faster, 12 slower, 5 without a difference" in lines
     shown = [line.split()[0] for line in lines if line.startswith("program-")]
@@ -264,7 +263,7 @@ def test_twenty_programs_fit_a_screen_and_all_of_them_are_listed_on_demand(slowe
     assert lines[cut] == f"... {20 - len(shown)} programs that changed less"
     assert lines[cut - 1].startswith("program-") and lines[cut + 1].startswith("program-")
     assert lines[-1].startswith("--all lists all 20 programs, all 1")
-    whole = text.render_text(found, every=True)
+    whole = text_of(found, every=True)
     assert all(f"program-{number} " in whole for number in range(20))
     assert "by role" in whole and "--all" not in whole
 
@@ -283,12 +282,12 @@ def test_the_largest_changes_either_way_are_kept(
 ) -> None:
     programs = with_programs(slower, ratios).programs
     assert programs is not None
-    assert text.most_changed(programs.changes, most) == ends
+    assert most_changed(programs.changes, most) == ends
 
 
 def test_what_fits_a_screen_is_shown_whole(slower: Comparison) -> None:
     few = msgspec.structs.replace(slower, roles=[], places=[], differences=[])
-    assert text.render_text(few) == text.render_text(few, every=True)
+    assert text_of(few) == text_of(few, every=True)
 
 
 def test_json_holds_every_record(slower: Comparison) -> None:
@@ -310,8 +309,8 @@ def test_json_holds_every_record(slower: Comparison) -> None:
 
 
 def test_tables_are_alike_in_every_form(slower: Comparison) -> None:
-    screen = " ".join(text.render_text(slower, every=True).split())
-    page, listed = html.render(slower), render_markdown_comparison(slower)
+    screen = " ".join(text_of(slower, every=True).split())
+    page, listed = rendered(document(slower), "html"), rendered(document(slower), "markdown")
     for table in tables(slower):
         for row in table.rows:
             assert all(f">{cell}<" in page.replace("&gt;", ">") for cell in row), row
@@ -324,7 +323,7 @@ def test_names_of_others_are_inert() -> None:
     node = msgspec.structs.replace(facts().nodes[0], name=EVIL, cpu_model=EVIL, kernel=EVIL)
     plain, other = compared(0, records=records), compared(1, records=records, nodes=[node])
     found = compare(side_of(EVIL, [plain]), side_of("b", [other]))
-    page, listed = html.render(found), render_markdown_comparison(found)
+    page, listed = rendered(document(found), "html"), rendered(document(found), "markdown")
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") >= 4
     assert inert(listed)
@@ -332,9 +331,9 @@ def test_names_of_others_are_inert() -> None:
 
 def test_names_of_others_are_inert_in_a_table_of_sides_and_in_a_campaign() -> None:
     sides = [side_of(EVIL, [compared(0)]), side_of("b", [compared(1)]), side_of(f"{EVIL} 3", [compared(2)])]
-    assert inert(render_matrix_markdown(compare_many(sides)))
+    assert inert(rendered(document(compare_many(sides)), "markdown"))
     found = msgspec.structs.replace(comparison(), name=EVIL, remarks=[EVIL])
-    assert inert(render_markdown(found))
+    assert inert(rendered(campaigns.document(found), "markdown"))
 
 
 def inert(listed: str) -> bool:
@@ -344,7 +343,7 @@ def inert(listed: str) -> bool:
 
 
 def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> None:
-    page = html.render(slower)
+    page = rendered(document(slower), "html")
     assert {"chart-programs", "chart-places"} <= set(re.findall(r'id="(chart-\w+)"', page))
     assert {"chart-runs", "chart-pair_times", "chart-pair_throughput"} <= set(
         re.findall(r'id="(chart-\w+)"', page)
@@ -356,14 +355,14 @@ def test_the_page_has_its_charts_and_no_address_outside(slower: Comparison) -> N
 
 def test_many_sides_in_every_form() -> None:
     matrix = compare_many([side("a", QUIET), side("b", QUIET, first=1), side("c", [1.0], first=30)])
-    screen = text.render_matrix_text(matrix)
+    screen = rendered(document(matrix), "text")
     assert max(map(len, screen.splitlines())) <= LINE_WIDTH
     assert "against a:" in screen and "  c: undecided: real time per job" in screen
-    assert "- **b**: no change: real time per job" in render_matrix_markdown(matrix)
+    assert "- **b**: no change: real time per job" in rendered(document(matrix), "markdown")
     written = plain_json.loads(render_json(matrix))
     assert written["rows"][2]["label"] == "c"
     assert [pair["comparison"]["finding"]["sign"] for pair in written["pairs"]] == ["no change", "undecided"]
-    assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in html.render_matrix(matrix)
+    assert "<h1>Mixed: 2 sides against a, 1 no change, 1 undecided</h1>" in rendered(document(matrix), "html")
 
 
 def test_advice_names_no_program_that_is_judged_unchanged(slower: Comparison) -> None:
@@ -385,11 +384,11 @@ def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) 
     assert faster == 'adopt "after": real time per job is shorter by more than chance'
     same = finding(compare(*pair(QUIET, QUIET[::-1]))).next_step
     assert same == "choose by cost or effort: no change larger than 5 % was found"
-    assert f"next {step}" in " ".join(text.render_text(slower).split())
-    assert f"- **next**: {escaped(step)}" in render_markdown_comparison(slower)
+    assert f"next {step}" in " ".join(text_of(slower).split())
+    assert f"- **next**: {escaped(step)}" in rendered(document(slower), "markdown")
     assert plain_json.loads(render_json(slower))["finding"]["next_step"] == step
     start, _, command = step.partition(": mawl ")
-    page = html.render(slower)
+    page = rendered(document(slower), "html")
     assert str(escape(start)) in page and f"<span>{command.split()[1]}</span></code>" in page
 
 
@@ -433,23 +432,25 @@ def test_invalid_runs_name_the_check_and_a_run_with_its_count() -> None:
 
 
 def test_where_no_part_of_the_time_changed_the_card_says_what_is_known(slower: Comparison) -> None:
-    whole = " ".join(html.render(msgspec.structs.replace(slower, named=None)).split())
+    whole = " ".join(rendered(document(msgspec.structs.replace(slower, named=None)), "html").split())
     assert ">No single part</p>" in whole and "; together they changed by +" in whole
-    bare = " ".join(html.render(msgspec.structs.replace(slower, named=None, places=[])).split())
+    bare = " ".join(
+        rendered(document(msgspec.structs.replace(slower, named=None, places=[])), "html").split()
+    )
     assert ">Not known</p>" in bare and "waits were not recorded in every run" in bare
 
 
 def test_the_slowdown_comes_first_in_every_form(slower: Comparison) -> None:
     said = "1.54 (1.51 to 1.57) -> 1.85 (1.81 to 1.89): higher (+20 %, 95 % interval +17 % to +23 %)"
-    page = " ".join(html.render(slower).split())
+    page = " ".join(rendered(document(slower), "html").split())
     assert escape(said) in page.partition('id="trust"')[2]
-    listed = render_markdown_comparison(slower).splitlines()
+    listed = rendered(document(slower), "markdown").splitlines()
     assert listed[2] == f"- **slowdown**: {escaped(said)}" and listed[3].startswith("- **delivered**: 1.39")
     assert [row[0] for row in tables(slower)[0].rows[:2]] == ["slowdown", "delivered cores"]
 
 
 def test_a_sentence_that_a_phone_hides_in_a_card_is_in_the_parts_below(slower: Comparison) -> None:
-    whole = " ".join(html.render(slower).split())
+    whole = " ".join(rendered(document(slower), "html").split())
     cards, below = whole.split('id="trust"')
     for begin, runs in (
         ('<p class="said">', "6 of 10 runs: "),
@@ -465,5 +466,5 @@ def test_a_sentence_that_a_phone_hides_in_a_card_is_in_the_parts_below(slower: C
 def test_options_that_differ_are_in_sight(slower: Comparison) -> None:
     fact = Difference(name="option sortsize", reference="1", candidate="2")
     found = msgspec.structs.replace(slower, differences=[fact])
-    assert "option sortsize: 1 -&gt; 2" in html.render(found)
-    assert "option     sortsize: 1 -> 2" in text.render_text(found).splitlines()
+    assert "option sortsize: 1 -&gt; 2" in rendered(document(found), "html")
+    assert "option     sortsize: 1 -> 2" in text_of(found).splitlines()

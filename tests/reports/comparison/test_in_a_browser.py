@@ -12,8 +12,9 @@ import pytest
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side, run_over_time
 from mawl.figures.view import RunView
-from mawl.reports.campaign import html as campaign_html
-from mawl.reports.comparison import html
+from mawl.reports.campaign import document as campaigns
+from mawl.reports.comparison.document import document
+from mawl.reports.document import rendered
 from tests import needs
 from tests.fakes.compared_runs import side
 from tests.fakes.found_campaigns import EVERY
@@ -61,7 +62,7 @@ def wrong(shown: Opened) -> list[str]:
 
 def compared_page(folder: Path) -> Path:
     file = folder / "comparison.html"
-    file.write_text(html.render(compare(drawn("before", 0, 40), drawn("after", 1, 60))))
+    file.write_text(rendered(document(compare(drawn("before", 0, 40), drawn("after", 1, 60))), "html"))
     return file
 
 
@@ -102,7 +103,7 @@ def test_every_campaign_shows_its_finding_and_chart_and_fits_the_screen(
     browser: Any, tmp_path: Path, kind: str, width: int, scheme: str
 ) -> None:
     file = tmp_path / "campaign.html"
-    file.write_text(campaign_html.render(EVERY[kind]()))
+    file.write_text(rendered(campaigns.document(EVERY[kind]()), "html"))
     size = {"width": width, "height": 1000}
     opened = Opened(browser, file, unfolded=False, viewport=size, color_scheme=scheme)
     page = opened.page

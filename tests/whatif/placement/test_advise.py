@@ -14,9 +14,10 @@ from mawl.records.model.probe import ProbeTarget
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import CacheFacts, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.reports.document import rendered
 from mawl.whatif.placement.advise import advise, probed
 from mawl.whatif.placement.demand import PlacementAdvice
-from mawl.whatif.placement.text import render
+from mawl.whatif.placement.document import document
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probed import MB, probe, target
 from tests.fakes.stored_run import facts, jobs
@@ -141,7 +142,7 @@ def test_a_slower_target_is_no_advice() -> None:
     assert found["best"]["moves"] == []
     assert found["proof"] is None
     assert all(row["change"]["expected_seconds"] > 0 for row in found["moves"] if row["role"] != "data")
-    assert "best: where they are" in render(msgspec.convert(found, PlacementAdvice))
+    assert "best: where they are" in rendered(document(msgspec.convert(found, PlacementAdvice)), "text")
 
 
 def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew() -> None:
@@ -151,8 +152,8 @@ def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew
     assert words[:5] == ["mawl", "run", "tiny", "--seed", "3"]
     assert words[-2:] == ["--probe", "new.json"]
     assert "data" in found["best"]["moves"]
-    assert "it makes the input tables again in its new data directory" in render(
-        msgspec.convert(found, PlacementAdvice)
+    assert "it makes the input tables again in its new data directory" in rendered(
+        document(msgspec.convert(found, PlacementAdvice)), "text"
     )
     assert "--probe" not in advice(SLOW, FLASH, of=run)["proof"]["run"]
 
@@ -166,7 +167,7 @@ def test_the_commands_that_prove_it_are_the_runs_own_with_other_roles() -> None:
     assert found["proof"]["compare"] == "mawl compare 20260101-080000-tiny latest"
     unknown = advice(SLOW, FLASH, of=on_slow(command=[]))
     assert unknown["proof"]["run"].startswith("mawl run tiny --scale smoke --data ")
-    text = render(msgspec.convert(found, PlacementAdvice))
+    text = rendered(document(msgspec.convert(found, PlacementAdvice)), "text")
     assert "best: move work to flash, then util to flash; summed real time -" in text
     assert found["proof"]["run"] in text
 
@@ -179,7 +180,7 @@ def test_what_cannot_be_known_is_said() -> None:
     assert all(row["bytes_per_second"] for row in found["moves"])
     lost = [text for text in found["unknown"] if "were not probed" in text]
     assert [text.split()[0] for text in lost] == list(ROLES)
-    text = render(msgspec.convert(found, PlacementAdvice))
+    text = rendered(document(msgspec.convert(found, PlacementAdvice)), "text")
     assert "best: not known" in text
     idle = advice(SLOW, FLASH, verdict="cpu")
     assert idle["best"]["change"]["high_seconds"] == 0.0

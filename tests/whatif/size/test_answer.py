@@ -12,12 +12,12 @@ import pytest
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.plan.mix import mix_range
 from mawl.records.model.run import CacheFacts
-from mawl.whatif.size import page
+from mawl.reports.document import rendered
 from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.document import document, finding, printed
 from mawl.whatif.size.question import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion, fitted_of
 from mawl.whatif.size.records import SizeAnswer, SizedCandidate
-from mawl.whatif.size.text import finding, markdown, printed, render
 from tests.fakes.fitted import SESSIONS, fitted
 from tests.simulation.scenes import flow, side_by_side, simulated, step, system
 from tests.simulation.test_measured_errors import printed as reference_rows
@@ -66,7 +66,9 @@ def test_the_cheapest_that_carries_is_picked_and_comes_first(start: SizedRun, tm
     assert finding(answer).startswith(
         "Buy large: it carries 6 sessions for 40 EUR a month (probability at least "
     )
-    assert finding(answer) in render(answer, 200) and finding(answer) in markdown(answer)
+    assert finding(answer) in rendered(document(answer), "text", 200) and finding(answer) in rendered(
+        document(answer), "markdown"
+    )
     assert printed(answer).finding == finding(answer)
     assert small.limit_ratio is not None and 0.5 < small.limit_ratio < 1.0
 
@@ -156,7 +158,7 @@ def test_the_upgrade_with_the_most_sessions_for_its_price_is_the_next_buy(
     assert dear.gained_sessions >= cheap.gained_sessions > 0
     assert cheap.gained_sessions_per_price == pytest.approx(cheap.gained_sessions / 5)
     assert found["elsewhere"].reason == "middle has no device array, only disk"
-    assert "add cheap cores to middle" in render(answer, 200)
+    assert "add cheap cores to middle" in rendered(document(answer), "text", 200)
 
 
 def test_too_little_memory_does_not_carry_however_fast(start: SizedRun, tmp_path: Path) -> None:
@@ -227,7 +229,7 @@ def test_a_run_on_devices_without_a_probe_has_forecasts_but_no_probability(
     assert large.carries is None and large.probability is None and large.fits is not None
     assert any("mawl probe" in said for said in large.reasons)
     assert finding(answer) == "No candidate is known to carry 6 sessions with a probability of at least 50 %"
-    assert "By the forecast alone large" in render(answer)
+    assert "By the forecast alone large" in rendered(document(answer), "text", 80)
 
 
 def test_a_probability_that_so_few_forecasts_cannot_give_is_not_known_rather_than_missed(
@@ -268,7 +270,9 @@ def test_the_rule_is_shown_if_the_errors_are_those_of_papers(start: SizedRun, tm
 def test_names_of_a_catalogue_are_plain_text_wherever_they_are_shown(start: SizedRun, tmp_path: Path) -> None:
     hostile = '[[candidate]]\nname = "\\u001b[31m<script>|x"\nprice = 1\ncores = 8\n'
     answer = sized(start, tmp_path, hostile)
-    assert "\x1b" not in render(answer) and "<script>" not in markdown(answer)
+    assert "\x1b" not in rendered(document(answer), "text", 80) and "<script>" not in rendered(
+        document(answer), "markdown"
+    )
 
 
 def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, tmp_path: Path) -> None:
@@ -283,12 +287,14 @@ def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, t
         None,
     )
     assert more.reason == "the search ended at 24 sessions, with it and without it"
-    assert "What an upgrade brings is not known" in render(answer)
-    assert "Not known" in page.render(answer)
+    assert "What an upgrade brings is not known" in rendered(document(answer), "text", 80)
+    assert "Not known" in rendered(document(answer), "html")
     beyond = sized(start, tmp_path, SMALL, upgrade, question=replace(ASKED, answer_bound=4.0))
     assert beyond.upgrades[0].gained_sessions == 24 - (named(beyond, "small").fits or 0)
-    assert "by the forecast at least 16 more sessions fit" in " ".join(render(beyond).split())
-    assert "at least 16 more sessions" in page.render(beyond)
+    assert "by the forecast at least 16 more sessions fit" in " ".join(
+        rendered(document(beyond), "text", 80).split()
+    )
+    assert "at least 16 more sessions" in rendered(document(beyond), "html")
 
 
 def uncached(start: SizedRun) -> SizedRun:

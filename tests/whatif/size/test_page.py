@@ -6,7 +6,8 @@ import re
 
 import msgspec
 
-from mawl.whatif.size.page import render
+from mawl.reports.document import rendered
+from mawl.whatif.size.document import document
 from mawl.whatif.size.records import SizeAnswer
 from tests.fakes.sized import answer
 
@@ -22,7 +23,7 @@ def changed(**fields: object) -> SizeAnswer:
 
 
 def test_the_title_says_what_to_buy_and_the_cards_say_why() -> None:
-    page = render(answer())
+    page = rendered(document(answer()), "html")
     assert (
         "<h1>Buy more cores: it carries 20 sessions for 700 EUR a month (probability at least 87.5 %)</h1>"
         in page
@@ -48,7 +49,10 @@ def test_the_title_says_what_to_buy_and_the_cards_say_why() -> None:
 
 def test_without_a_pick_or_a_number_the_page_says_so() -> None:
     nothing = [msgspec.structs.replace(one, fits=None, carries=None) for one in answer().candidates]
-    page = render(changed(pick=None, safe_pick=None, forecast_pick=None, candidates=nothing, upgrades=[]))
+    page = rendered(
+        document(changed(pick=None, safe_pick=None, forecast_pick=None, candidates=nothing, upgrades=[])),
+        "html",
+    )
     assert "<h1>Buy none of these: by the forecast no candidate carries 20 sessions</h1>" in page
     assert "no candidate has a number of sessions that fits" in page
     assert cards(page) == [
@@ -59,7 +63,7 @@ def test_without_a_pick_or_a_number_the_page_says_so() -> None:
 
 def test_an_upgrade_that_gains_nothing_is_not_advised() -> None:
     none = [msgspec.structs.replace(one, gained_sessions=-1) for one in answer().upgrades]
-    *_, last = cards(render(changed(upgrades=none)))
+    *_, last = cards(rendered(document(changed(upgrades=none)), "html"))
     assert (
         "Nothing of the catalogue No upgrade of the catalogue lets more sessions fit on more cores." in last
     )

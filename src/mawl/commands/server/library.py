@@ -19,7 +19,7 @@ from mawl.base.units import format_instant, format_rate, format_ratio, format_se
 from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.campaign.content import QUESTIONS
+from mawl.reports.campaign.document import QUESTIONS
 from mawl.reports.html.spark import spark
 from mawl.reports.layout import ABSENT
 

@@ -13,7 +13,8 @@ from mawl.figures.comparison.sides import compared_run, side_of
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.reports import openmetrics
-from mawl.reports.comparison import html
+from mawl.reports.comparison.document import document
+from mawl.reports.document import rendered
 from mawl.reports.html import report
 from mawl.reports.html.sources import sources
 
@@ -29,9 +30,7 @@ def standard_renderers(bounds: AnswerBounds) -> Renderers:
             side_of(label(number, some), [compared_run(view, judge(view)) for view in some])
             for number, some in enumerate(views)
         ]
-        if len(sides) == 2:
-            return html.render(compare(*sides))
-        return html.render_matrix(compare_many(sides))
+        return rendered(document(compare(*sides) if len(sides) == 2 else compare_many(sides)), "html")
 
     def label(number: int, views: Sequence[StoredView]) -> str:
         return views[0].run.path.name if len(views) == 1 else SIDES[number]

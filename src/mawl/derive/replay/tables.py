@@ -16,7 +16,8 @@ from mawl.base.units import (
 )
 from mawl.derive.replay.records import FIGURES, Both, Figures, NightOfSide, Replay, ReplayedStep
 from mawl.importers.formats.text import one_line
-from mawl.reports.comparison.tables import ComparisonTable, signed_seconds
+from mawl.reports.comparison.tables import signed_seconds
+from mawl.reports.document import Line, Table, filled
 from mawl.reports.layout import ABSENT, Form, figure
 from mawl.reports.night import held_said, night_clock
 
@@ -56,7 +57,7 @@ LONG_NOTE = (
 )
 
 
-def short_tables(replay: Replay, most: int) -> list[ComparisonTable]:
+def short_tables(replay: Replay, most: int) -> list[Table]:
     """For a screen: the steps and the programs that changed most."""
     return [
         _short("step", [(_step_name(one), one.figures) for one in replay.steps[:most]], len(replay.steps)),
@@ -68,26 +69,19 @@ def short_tables(replay: Replay, most: int) -> list[ComparisonTable]:
     ]
 
 
-def tables(replay: Replay, most: int) -> list[ComparisonTable]:
+def tables(replay: Replay, most: int) -> list[Table]:
     """All tables; of steps at most ``most``, those that changed most."""
-    found = [
-        figures(replay),
-        steps(replay, most),
-        programs(replay),
-        chains(replay),
-        closeness(replay),
-    ]
-    return [table for table in found if table.rows]
+    return filled(figures(replay), steps(replay, most), programs(replay), chains(replay), closeness(replay))
 
 
-def figures(replay: Replay) -> ComparisonTable:
+def figures(replay: Replay) -> Table:
     """Sums over all steps."""
     rows = []
     for name, title in TITLES.items():
         one: Both = getattr(replay.total, name)
         form = FORMS[name]
         rows.append((title, figure(one.logs, form), figure(one.run, form), figure(one.ratio, format_ratio)))
-    return ComparisonTable(
+    return Table(
         name="figures",
         title="all steps",
         head=("all steps", "logs", "run", "run over logs"),
@@ -96,11 +90,11 @@ def figures(replay: Replay) -> ComparisonTable:
     )
 
 
-def steps(replay: Replay, most: int) -> ComparisonTable:
+def steps(replay: Replay, most: int) -> Table:
     """Step by step, sorted by the change of real time, the largest first."""
     shown = replay.steps[:most]
     more = len(replay.steps) - len(shown)
-    return ComparisonTable(
+    return Table(
         name="steps",
         title="steps, those first that changed the real time of the night most",
         head=("step", *TITLES.values()),
@@ -110,9 +104,9 @@ def steps(replay: Replay, most: int) -> ComparisonTable:
     )
 
 
-def programs(replay: Replay) -> ComparisonTable:
+def programs(replay: Replay) -> Table:
     """Programs, summed."""
-    return ComparisonTable(
+    return Table(
         name="programs",
         title="programs, those first that changed most",
         head=("program", "jobs", "steps", *TITLES.values()),
@@ -124,7 +118,7 @@ def programs(replay: Replay) -> ComparisonTable:
     )
 
 
-def chains(replay: Replay) -> ComparisonTable:
+def chains(replay: Replay) -> Table:
     """The chain that ended last, of the logs and of the run."""
     sides: Sequence[tuple[str, NightOfSide | None]] = (
         ("logs", replay.logs_night),
@@ -141,7 +135,7 @@ def chains(replay: Replay) -> ComparisonTable:
         if night is not None
         for job in night.chain
     ]
-    return ComparisonTable(
+    return Table(
         name="chains",
         title="the chain of jobs that ended last",
         head=("job", "started", "ended", "ran"),
@@ -150,9 +144,9 @@ def chains(replay: Replay) -> ComparisonTable:
     )
 
 
-def closeness(replay: Replay) -> ComparisonTable:
+def closeness(replay: Replay) -> Table:
     """How near single steps come."""
-    return ComparisonTable(
+    return Table(
         name="closeness",
         title="how near single steps come to the logs",
         head=("figure", "steps", "from", "median", "95th percentile"),
@@ -170,7 +164,7 @@ def closeness(replay: Replay) -> ComparisonTable:
     )
 
 
-def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> ComparisonTable:
+def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> Table:
     rows = []
     for name, found in shown:
         real = found.real_seconds
@@ -186,12 +180,13 @@ def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> Compa
             )
         )
     more = every - len(shown)
-    return ComparisonTable(
+    return Table(
         name=f"{noun}s",
         title=f"{noun}s that changed most",
         head=(noun, "logs", "run", "change", *SHORT_RATIOS.values()),
         rows=rows,
         note=f"and {counted_noun(more, f'more {noun}')} (--all)" if more else "",
+        spare=("change", "logs", "run"),
     )
 
 
@@ -210,9 +205,6 @@ def _cells(found: Figures) -> list[str]:
 def _step_name(one: ReplayedStep) -> str:
     return f"{one_line(one.job)} {one_line(one.step)}"
 
-
-Line = tuple[str, str]
-"""A short name and a sentence."""
 
 NOT_A_FINDING = (
     "the difference also contains that between SAS and mawl's kernels, and that of the two machines, so it "

@@ -12,12 +12,14 @@ from mawl.figures.campaign.knee import Knee, Tried
 from mawl.figures.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread, ScalingRow
 from mawl.figures.comparison.sides import logs
 from mawl.figures.statistics import FEWEST_RUNS, smallest_effect
-from mawl.reports.comparison.sentences import Headline, capital, report_of, to_publish
 from mawl.reports.comparison.sentences import finding as comparison_finding
+from mawl.reports.comparison.sentences import report_of, to_publish
+from mawl.reports.document import Headline, capital
 
 FIT = "fit this machine"
 NO_OTHER = "the 95 % interval holds no other number"
 UNCHANGED = format_change(0.0)
+GROWS = "Each node runs the whole workload, so the load grows with the nodes."
 REPEAT_NODES = "repeat each number of nodes (--repeat 3) to see the noise"
 
 

@@ -9,7 +9,7 @@ from mawl.base.units import format_plain
 from mawl.figures.comparison.compare import Comparison
 from mawl.figures.comparison.rows import FigureChange
 from mawl.importers.formats.text import one_line
-from mawl.reports.comparison.tables import ComparisonTable
+from mawl.reports.document import Table
 from mawl.reports.layout import ABSENT, figure
 
 SECONDS, MINUTES, GB = (1.0, "s"), (60.0, "min"), (1e9, "GB")
@@ -66,13 +66,13 @@ TABLES = (
 )
 
 
-def paper_tables(comparison: Comparison) -> list[ComparisonTable]:
+def paper_tables(comparison: Comparison) -> list[Table]:
     """The tables of which a figure is known; means over the runs of a side."""
     figures = {row.name: row for row in comparison.figures}
     return [_table(one, figures, comparison) for one in TABLES if set(one.heads) & set(figures)]
 
 
-def _table(of: PairTable, figures: dict[str, FigureChange], comparison: Comparison) -> ComparisonTable:
+def _table(of: PairTable, figures: dict[str, FigureChange], comparison: Comparison) -> Table:
     shown = [figures[path] for path in of.heads if path in figures]
     units = [unit_of(row, shown) for row in shown]
     sides: Sequence[tuple[str, Callable[[FigureChange], float | None]]] = (
@@ -91,7 +91,7 @@ def _table(of: PairTable, figures: dict[str, FigureChange], comparison: Comparis
     ]
     reasons = dict.fromkeys(row.reason for row in shown if row.reason)
     note = "; ".join([f"{of.source}; means over runs", *(reason for reason in reasons if reason)])
-    return ComparisonTable(
+    return Table(
         name=of.name,
         title=of.title,
         head=(of.title, *heads),

@@ -7,9 +7,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Literal
-
-import msgspec
 
 from mawl.base.units import counted_noun, format_change, format_percent
 from mawl.figures.comparison.comparability import ARM_SETTING, CAP, OPTION
@@ -20,6 +17,7 @@ from mawl.figures.comparison.sides import About, Reason, merge_reasons
 from mawl.figures.comparison.waits import LEAST_SHARE_RATIO
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.reports.comparison.tables import changed_caps, interval, ranged, verdict_words
+from mawl.reports.document import Headline, Line, Sign, capital
 
 
 def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
@@ -80,27 +78,11 @@ def _of(reasons: Iterable[Reason], about: About) -> list[Reason]:
     return [one for one in merge_reasons(reasons) if one.about == about]
 
 
-Sign = Literal["better", "worse", "mixed", "no change", "undecided", "measured"]
-"""``better`` and ``worse``: the candidate's real time per job, established.  ``mixed``: programs were
-established to go another way than all jobs together.  ``no change``: none larger than the margin is
-established.  ``measured``: a campaign that compares nothing has its number.  ``undecided`` is also what runs
-say that are invalid by their own checks."""
-
 SUM = "time.real_time_seconds"
 ONE_PAPER = "one run a side, on equal servers of one paper"
 SHAPE_ONLY = "per core and in shape only; the machines of a published result are not yours"
 MOST_NAMED = 2
 """Programs that the next step names."""
-
-
-class Headline(msgspec.Struct, frozen=True, kw_only=True):
-    """The headline: its sign, a sentence that begins with it, what to do next (None: nothing), and which
-    check to fix before the runs are published (None: they are fit for it)."""
-
-    sign: Sign
-    sentence: str
-    next_step: str | None = None
-    to_publish: str | None = None
 
 
 def finding(comparison: Comparison) -> Headline:
@@ -188,11 +170,6 @@ def runs_of(some: Statement) -> str:
     return f"{some.reference_runs} against {counted_noun(some.candidate_runs, 'run')}"
 
 
-def capital(text: str) -> str:
-    """The text with a large first letter."""
-    return text[:1].upper() + text[1:]
-
-
 def _next_step(comparison: Comparison) -> str | None:
     """What to do after the result, with the command that reports a run if there is something to look for."""
     some = comparison.statement
@@ -266,9 +243,6 @@ def report_of(run: str) -> str:
     """The command that reports a run, as the end of a sentence."""
     return f": mawl report {shlex.quote(run)}"
 
-
-Line = tuple[str, str]
-"""A short name and a sentence."""
 
 ANSWERS = {"slowdown": "slowdown", "delivered_cores": "delivered"}
 HEADLINE = frozenset({"finding", "next", "publish"})

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-import msgspec
-
 from mawl.base.units import (
     format_change,
     format_latency,
@@ -24,6 +20,7 @@ from mawl.importers.formats.text import one_line
 from mawl.records.definitions import Unit
 from mawl.records.model.published import PaperRange
 from mawl.records.spec.program_options import ROLES
+from mawl.reports.document import WHY, Table, filled
 from mawl.reports.layout import ABSENT, Form, figure, format_count
 
 FORMS: dict[Unit, Form] = {
@@ -127,43 +124,23 @@ OWN_INTERVALS = (
 )
 """Why no difference may be found although the interval of a row leaves out 0."""
 
-WHY = "why"
-"""Column with a sentence, which text puts below the table."""
-
 VERDICTS_NOTE = f"{OWN_INTERVALS}; in brackets: the change that four of five such comparisons would show"
 PLACES_NOTE = "means over runs; share: the change over the reference's time in all places"
 
 
-class ComparisonTable(msgspec.Struct, frozen=True, kw_only=True):
-    """``name`` is an anchor; the first column of ``rows`` is their title, ``note`` a legend or empty.
-
-    ``row_figures`` and ``head_figures`` are the figures of the summary (``*`` for any role) that rows or
-    columns show, an empty text for what is none of these.
-    """
-
-    name: str
-    title: str
-    head: tuple[str, ...]
-    rows: Sequence[tuple[str, ...]]
-    note: str = ""
-    row_figures: Sequence[str] = ()
-    head_figures: Sequence[str] = ()
-
-
-def tables(comparison: Comparison) -> list[ComparisonTable]:
+def tables(comparison: Comparison) -> list[Table]:
     """All tables that hold something."""
-    every = [
+    return filled(
         figures(comparison),
         programs(comparison),
         places(comparison),
         roles(comparison),
         shape(comparison),
         settings(comparison),
-    ]
-    return [table for table in every if table.rows]
+    )
 
 
-def figures(comparison: Comparison) -> ComparisonTable:
+def figures(comparison: Comparison) -> Table:
     """The papers' delta table."""
     rows = [
         (
@@ -176,7 +153,7 @@ def figures(comparison: Comparison) -> ComparisonTable:
         )
         for row in comparison.figures
     ]
-    return ComparisonTable(
+    return Table(
         name="figures",
         title="figures",
         head=("figures", "reference", "candidate", "change", "95 % interval", "verdict"),
@@ -186,7 +163,7 @@ def figures(comparison: Comparison) -> ComparisonTable:
     )
 
 
-def programs(comparison: Comparison) -> ComparisonTable:
+def programs(comparison: Comparison) -> Table:
     """Real time per job, program by program, the most slowed first."""
     found = comparison.programs.changes if comparison.programs else []
     rows = [
@@ -202,7 +179,7 @@ def programs(comparison: Comparison) -> ComparisonTable:
         for row in found
     ]
     judged = any(row.verdict != "not judged" for row in found)
-    return ComparisonTable(
+    return Table(
         name="programs",
         title="real time per job",
         head=("real time per job", "jobs", "reference", "candidate", "change", "95 % interval", "verdict"),
@@ -213,9 +190,9 @@ def programs(comparison: Comparison) -> ComparisonTable:
     )
 
 
-def places(comparison: Comparison) -> ComparisonTable:
+def places(comparison: Comparison) -> Table:
     """Where the jobs' time went."""
-    return ComparisonTable(
+    return Table(
         name="places",
         title="time of all jobs",
         head=("time of all jobs", "reference", "candidate", "change", "share", "verdict"),
@@ -225,7 +202,7 @@ def places(comparison: Comparison) -> ComparisonTable:
     )
 
 
-def roles(comparison: Comparison) -> ComparisonTable:
+def roles(comparison: Comparison) -> Table:
     """Latencies and device throughput by role, both sides in a cell."""
     cells = {
         (row.role, row.name): f"{latency(row.reference, row.unit)} -> {latency(row.candidate, row.unit)}"
@@ -236,7 +213,7 @@ def roles(comparison: Comparison) -> ComparisonTable:
         for role in ROLES
         if any(known == role for known, _ in cells)
     ]
-    return ComparisonTable(
+    return Table(
         name="roles",
         title="by role",
         head=("by role", *ROLE_FIGURES),
@@ -246,7 +223,7 @@ def roles(comparison: Comparison) -> ComparisonTable:
     )
 
 
-def shape(comparison: Comparison) -> ComparisonTable:
+def shape(comparison: Comparison) -> Table:
     """Per core and in shape: what a published result is compared with."""
     rows = [
         (
@@ -260,7 +237,7 @@ def shape(comparison: Comparison) -> ComparisonTable:
     reasons = dict.fromkeys(
         row.reason for row in comparison.shape if row.reason and row.reference and row.candidate
     )
-    return ComparisonTable(
+    return Table(
         name="shape",
         title="per core and in shape",
         head=("per core and in shape", "reference", "candidate", "change"),
@@ -274,14 +251,14 @@ def changed_caps(comparison: Comparison) -> list[Difference]:
     return [fact for fact in comparison.differences if fact.name in dict(LIMITS)]
 
 
-def settings(comparison: Comparison) -> ComparisonTable:
+def settings(comparison: Comparison) -> Table:
     """The papers' table of changed settings: what they were and are, their default, what is recommended.
 
     Caps come first.
     """
     found = comparison.settings
     several = found is not None and len(found.nodes) > 1
-    return ComparisonTable(
+    return Table(
         name="settings",
         title="settings that changed",
         head=("settings that changed", "reference", "candidate", "default", "recommended", WHY),
@@ -318,10 +295,10 @@ def settings(comparison: Comparison) -> ComparisonTable:
     )
 
 
-def matrix_tables(matrix: Matrix) -> list[ComparisonTable]:
+def matrix_tables(matrix: Matrix) -> list[Table]:
     """Many sides: what they are, and what they did."""
     return [
-        ComparisonTable(
+        Table(
             name="systems",
             title="sides",
             head=(
@@ -339,7 +316,7 @@ def matrix_tables(matrix: Matrix) -> list[ComparisonTable]:
             note="slowdown and delivered cores compare only at one scale and with the same reference times; "
             "limit: what limited most runs of the side; cores: physical ones unless marked vCPU",
         ),
-        ComparisonTable(
+        Table(
             name="throughput",
             title="time and device throughput",
             head=(

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from markupsafe import Markup, escape
@@ -36,13 +36,6 @@ Named = TypeVar("Named")
 @cache
 def registry() -> dict[str, Metric]:
     return {metric.name: metric for metric in (*METRICS, *NIGHT_METRICS)}
-
-
-class DefinedWords(NamedTuple):
-    """Words that lead to the definition of a metric of the registry, on a page that has its glossary."""
-
-    label: str
-    name: str
 
 
 class Terms:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import statistics
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import pairwise
 from math import exp
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from bokeh.models import ColumnDataSource, DatetimeTickFormatter, FixedTicker, NoOverlap, PlainText, Range1d
 from bokeh.models.annotations import Span
+from bokeh.plotting import figure
 
 from mawl.base.units import format_seconds
 from mawl.figures.nights.nights import (
@@ -26,7 +28,7 @@ from mawl.figures.nights.trends import Trend
 from mawl.figures.view import RunView
 from mawl.reports.html.charts.frame import Chart, Columns, Key, blank, from_zero, hover, ticks_of
 from mawl.reports.html.colours import light
-from mawl.reports.layout import figure as shown
+from mawl.reports.layout import figure as figure_text
 
 TOOLS = "xpan,xbox_zoom,reset,save"
 HEIGHT = 300
@@ -139,7 +141,7 @@ def _lines(nights: LoggedNights, data: LaidOver, hours: object) -> Columns:
 
 
 def _lasted(one: LoggedNight) -> str:
-    return shown(one.length_seconds, format_seconds)
+    return figure_text(one.length_seconds, format_seconds)
 
 
 def _first_hour(nights: LoggedNights) -> int:
@@ -165,28 +167,13 @@ DATE = "%Y-%m-%d"
 def trend_line(nights: LoggedNights, trend: Trend) -> Chart:
     """The chart of a program whose level changed."""
     days = [_day(nights, place) for place in trend.places]
-    seconds = [exp(mean) for mean in trend.means]
-    unit, size = next((one for one in UNITS if max(seconds) >= LEAST_UNITS * one[1]), UNITS[-1])
-    dots: Columns = {
-        "day": days,
-        "took": [one / size for one in seconds],
-        "night": [nights.nights[place].label for place in trend.places],
-        "said": [format_seconds(one) for one in seconds],
-    }
-    plot = blank("trend", x_axis_type="datetime", y_range=from_zero())
-    plot.xaxis.axis_label = "date on which the night begins"
-    plot.yaxis.axis_label = f"real time ({unit})"
-    plot.yaxis.formatter = ticks_of("count")
-    _write_dates(plot.xaxis)
-    shown = plot.scatter(
-        "day",
-        "took",
-        source=ColumnDataSource(dots, name="trend"),
-        name="trend_nights",
-        size=7,
-        color=light("quiet"),
+    plot, size = _by_date(
+        "trend",
+        days,
+        [exp(mean) for mean in trend.means],
+        [nights.nights[place].label for place in trend.places],
+        "date on which the night begins",
     )
-    hover(plot, shown, [("night", "@night"), ("real time", "@said")])
     plot.segment(
         "left",
         "level",
@@ -211,6 +198,68 @@ def trend_line(nights: LoggedNights, trend: Trend) -> Chart:
             Key("one night", "quiet", "mark", "trend_nights"),
             Key("level", "accent", "line", "trend_levels"),
             Key(f"change: {', '.join(dates)}", "ink", "dashed"),
+        ],
+        plot,
+    )
+
+
+def _by_date(
+    name: str, days: Sequence[float], seconds: Sequence[float], labels: Sequence[str], axis: str
+) -> tuple[figure, float]:
+    """A dot for each night at its milliseconds since the epoch; the second is the axis' unit in seconds."""
+    unit, size = next((one for one in UNITS if max(seconds) >= LEAST_UNITS * one[1]), UNITS[-1])
+    dots: Columns = {
+        "day": [*days],
+        "took": [one / size for one in seconds],
+        "night": [*labels],
+        "said": [format_seconds(one) for one in seconds],
+    }
+    plot = blank(name, x_axis_type="datetime", y_range=from_zero())
+    plot.xaxis.axis_label = axis
+    plot.yaxis.axis_label = f"real time ({unit})"
+    plot.yaxis.formatter = ticks_of("count")
+    _write_dates(plot.xaxis)
+    shown = plot.scatter(
+        "day",
+        "took",
+        source=ColumnDataSource(dots, name=name),
+        name=f"{name}_nights",
+        size=7,
+        color=light("quiet"),
+    )
+    hover(plot, shown, [("night", "@night"), ("real time", "@said")])
+    return plot, size
+
+
+class FollowedNight(NamedTuple):
+    """A night of a history: its name, its start (seconds since the epoch), and seconds of a job."""
+
+    name: str
+    started_at: float
+    seconds: float
+
+
+def history_chart(nights: Sequence[FollowedNight], changes: Sequence[float]) -> Chart:
+    """Nights by their start, and a line where the level changed (seconds since the epoch)."""
+    plot, _ = _by_date(
+        "history",
+        [one.started_at * 1000.0 for one in nights],
+        [one.seconds for one in nights],
+        [one.name for one in nights],
+        "date on which the night began",
+    )
+    for at in changes:
+        plot.add_layout(
+            Span(location=at * 1000.0, dimension="height", line_color=light("bad"), line_dash="dashed")
+        )
+    return Chart(
+        "history",
+        "Real time of a job, night by night",
+        "A dot is the geometric mean over the jobs of one night.",
+        "Dots by date: the geometric mean of a job's real time in each night.",
+        [
+            Key("one night", "quiet", "mark", "history_nights"),
+            *([Key("first night after a change", "bad", "dashed")] if changes else []),
         ],
         plot,
     )

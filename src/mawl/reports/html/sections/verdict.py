@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import msgspec
 from markupsafe import Markup
@@ -16,9 +15,9 @@ from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.summary.judgement import Finding, Limit
 from mawl.records.model.summary.summary import Judged
+from mawl.reports.document import Card, DefinedWords
 from mawl.reports.html.figures import (
     Cell,
-    DefinedWords,
     ShownFigures,
     Terms,
     breakable,
@@ -28,8 +27,11 @@ from mawl.reports.html.figures import (
 )
 from mawl.reports.html.templating import fill
 from mawl.reports.judgement import (
+    CARRIED,
     HEAD,
     ROOM,
+    STATUS,
+    STATUSES,
     idle_mark,
     met_words,
     rows_of,
@@ -38,35 +40,11 @@ from mawl.reports.judgement import (
 from mawl.reports.layout import format_count
 from mawl.reports.run_tables.nodes import node_balance
 
-STATUSES = {
-    "publishable": ("Yes: fit to publish", "good"),
-    "preliminary": ("Preliminary", "warn"),
-    "invalid": ("No", "bad"),
-}
 COST_SHARE = "limit.costs.*.share_ratio"
-STATUS = "validity.status"
-"""The figure whose definition explains a status."""
-
-CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 COMMAND = ": mawl "
 NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
 TOO_SMALL = ("scale", "duration", "repeats")
 """Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
-
-
-class Card(NamedTuple):
-    """A question in plain words with its answer, tone and sentences.
-
-    ``figure`` is what the answer rests on and ``measures`` its words; ``more`` is a link (anchor and text).
-    """
-
-    question: str
-    answer: str | Markup | DefinedWords
-    standing: str
-    lines: Sequence[str | Markup]
-    figure: Markup | str = ""
-    measures: Markup | str | DefinedWords = ""
-    more: tuple[str, str] | None = None
 
 
 def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:

@@ -1,13 +1,14 @@
-"""The page of a comparison of a run with the logs of its jobs."""
+"""A comparison of a run with the logs of its jobs as a document."""
 
 from __future__ import annotations
 
 import shlex
+from typing import TYPE_CHECKING
 
-from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_change, format_ratio
 from mawl.derive.replay.records import Closeness, Replay
 from mawl.derive.replay.tables import (
+    SHORT_NOTE,
     TITLES,
     chains,
     closeness,
@@ -15,46 +16,69 @@ from mawl.derive.replay.tables import (
     lines,
     night_said,
     programs,
+    short_tables,
     steps,
+    tables,
 )
-from mawl.reports.comparison.html import PagePart, found_page
-from mawl.reports.comparison.over_time import jobs_at_once_chart
-from mawl.reports.comparison.sentences import Headline, capital
-from mawl.reports.comparison.tables import ComparisonTable, signed_seconds
-from mawl.reports.html.charts.frame import Chart
-from mawl.reports.html.sections.verdict import Card
-from mawl.reports.html.templating import fill
+from mawl.reports.comparison.tables import signed_seconds
+from mawl.reports.document import (
+    EVERYWHERE,
+    NOT_TEXT,
+    TEXT,
+    Block,
+    Card,
+    Document,
+    Headline,
+    Lines,
+    Part,
+    Sentences,
+    capital,
+)
 
+if TYPE_CHECKING:
+    from mawl.reports.html.charts.frame import Chart
+
+SCREEN_ROWS = 8
+MARKDOWN_STEPS = 100
 PAGE_STEPS = 500
 NEXT = "run the workload on each system, and compare the runs to judge storage"
 
 
-def render_html(replay: Replay) -> str:
-    """The page; it has the names of the logs instead of the hashed ones."""
-    (_, said), *others = lines(replay)
-    facts = fill("facts.html", facts=[(name, printable(text)) for name, text in others])
-    return found_page(
-        Headline(
+def document(replay: Replay, *, every: bool = False) -> Document:
+    """The sentence, both nights, and tables; text has the steps and programs that changed most, or ``every``.
+
+    The page has the names of the logs instead of the hashed ones.
+    """
+    head = Lines(lines(replay))
+    short: list[Block] = [] if every else [*short_tables(replay, SCREEN_ROWS), Sentences([SHORT_NOTE])]
+    whole = tables(replay, len(replay.steps) if every else MARKDOWN_STEPS)
+    return Document(
+        headline=Headline(
             sign="measured",
-            sentence=printable(capital(said)),
+            sentence=capital(replay.sentence),
             next_step=f"{NEXT}: mawl compare {shlex.quote(replay.called)} OTHER-RUN",
         ),
-        [f"logs {printable(replay.logs_run)}", f"run {printable(replay.run)}"],
-        _cards(replay),
-        _chart(replay),
-        [
-            PagePart("basis", "What is compared, and what it does not say", "Basis", [facts]),
-            PagePart("effects", "Step by step", "Steps", tables=_filled(steps(replay, PAGE_STEPS))),
-            PagePart("programs", "Programs, summed", "Programs", tables=_filled(programs(replay))),
-            PagePart("night", "The chain that ended last", "Night", tables=_filled(chains(replay))),
-            PagePart(
+        tag=("no finding", ""),
+        facts=[f"logs {replay.logs_run}", f"run {replay.run}"],
+        cards=[_night(replay), _longer(replay), _near(replay)],
+        lead=lambda: _chart(replay),
+        parts=[
+            Part([head]),
+            *(Part([block], formats=TEXT) for block in short),
+            *(Part([table], formats=EVERYWHERE if every else NOT_TEXT) for table in whole),
+        ],
+        folds=[
+            Part([head], "basis", "What is compared, and what it does not say", "Basis"),
+            Part([steps(replay, PAGE_STEPS)], "effects", "Step by step", "Steps"),
+            Part([programs(replay)], "programs", "Programs, summed", "Programs"),
+            Part([chains(replay)], "night", "The chain that ended last", "Night"),
+            Part(
+                [figures(replay), closeness(replay)],
                 "figures",
                 "All steps, and how near they come",
                 "Figures",
-                tables=_filled(figures(replay), closeness(replay)),
             ),
         ],
-        tag=("no finding", ""),
     )
 
 
@@ -62,17 +86,15 @@ def _chart(replay: Replay) -> Chart | None:
     at_once = replay.jobs_at_once
     if at_once is None:
         return None
+    from mawl.reports.comparison.over_time import jobs_at_once_chart
+
     return jobs_at_once_chart(at_once.logs, at_once.run, ("logs", "run"))
-
-
-def _cards(replay: Replay) -> list[Card]:
-    return [_night(replay), _longer(replay), _near(replay)]
 
 
 def _night(replay: Replay) -> Card:
     said, before = night_said(replay.run_night), night_said(replay.logs_night)
     if said is None:
-        why = [f"{capital(printable(text))}." for text in replay.remarks if "night" in text]
+        why = [f"{capital(text)}." for text in replay.remarks if "night" in text]
         return Card("Was the night held?", "Not known", "warn", why[:1])
     held = said.startswith("held")
     listed = [f"{capital(said)}."] + ([] if before is None else [f"In the logs it was {before}."])
@@ -96,7 +118,7 @@ def _longer(replay: Replay) -> Card:
     change = "" if real.ratio is None else f" ({format_change(real.ratio - 1.0)})"
     return Card(
         question,
-        printable(most.program),
+        most.program,
         "",
         [],
         signed_seconds(real.run - real.logs),
@@ -128,7 +150,3 @@ def _spread(one: Closeness) -> str:
         return f"the run has 0 in at least half of {steps}"
     high = "" if one.high is None else f", 95th percentile {format_ratio(one.high)}"
     return f"{format_ratio(one.median)} in the median{high} ({steps})"
-
-
-def _filled(*tables: ComparisonTable) -> list[ComparisonTable]:
-    return [table for table in tables if table.rows]

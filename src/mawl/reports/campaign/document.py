@@ -1,24 +1,56 @@
-"""The report of a campaign as text, Markdown and JSON: the lines at its head, and its tables."""
+"""The report of a campaign as a document: the lines at its head, its tables, and the cards of its page."""
 
 from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 from mawl.figures.campaign.knee import Knee
 from mawl.figures.campaign.results import ArmFound, CampaignFound
+from mawl.figures.comparison.sides import Reason
 from mawl.figures.statistics import FEWEST_RUNS
-from mawl.importers.formats.text import one_line
 from mawl.records.model.campaign import Slot
-from mawl.reports.campaign.finding import elapsed_of, finding
+from mawl.reports.campaign.finding import (
+    GROWS,
+    compared_nodes,
+    elapsed_of,
+    finding,
+    gains,
+    interval_of,
+    range_of,
+    shared_machines,
+    too_many,
+)
+from mawl.reports.comparison import document as comparing
 from mawl.reports.comparison import sentences
-from mawl.reports.comparison.sentences import Headline, Line, counts
 from mawl.reports.comparison.sentences import changed_on_purpose as recorded
-from mawl.reports.comparison.tables import ComparisonTable, between, value
+from mawl.reports.comparison.sentences import counts, why, why_lines
+from mawl.reports.comparison.sentences import listed as failed_checks
+from mawl.reports.comparison.tables import between, value
 from mawl.reports.comparison.tables import tables as comparison_tables
-from mawl.reports.comparison.text import laid_out, lines, section
+from mawl.reports.document import (
+    Block,
+    Card,
+    DefinedWords,
+    Document,
+    Headline,
+    Line,
+    Lines,
+    Part,
+    Sentences,
+    Table,
+    capital,
+    each,
+    filled,
+)
 from mawl.reports.json import indented
-from mawl.reports.layout import ABSENT, LINE_WIDTH, escaped, figure, format_count
+from mawl.reports.layout import ABSENT, figure, format_count
+
+if TYPE_CHECKING:
+    from mawl.reports.html.charts.frame import Chart
 
 QUESTIONS = {
     "repeat": "how far do the figures scatter from run to run?",
@@ -41,8 +73,25 @@ SCALING_NOTE = (
 )
 
 
-def title(found: CampaignFound) -> str:
-    return f"campaign {found.name}: {QUESTIONS[found.kind]}"
+def document(found: CampaignFound) -> Document:
+    """The campaign; of a comparison with the parts of one."""
+    compared, facts = found.comparison, [found.outcome, _made(found), f"campaign {found.name}"]
+    if compared is not None:
+        changed = [f"{kind} {change}" for kind, change in changed_settings(found)]
+        facts = [*comparing.facts(compared), *changed, *facts]
+    else:
+        workloads = {arm.workload for arm in found.arms}
+        on = [*(workloads if len(workloads) == 1 else ()), found.machine.cpu_model or found.machine.name]
+        facts = [QUESTIONS[found.kind], *(fact for fact in on if fact), *facts]
+    lines = [("campaign", f"{found.name}: {QUESTIONS[found.kind]}"), *head(found)]
+    return Document(
+        headline=finding(found),
+        facts=facts,
+        cards=_cards(found) if compared is None else comparing.cards(compared),
+        lead=lambda: lead(found),
+        parts=each(Lines(lines), *tables(found)),
+        folds=_folds(found) if compared is None else comparing.folds(compared, run_tables(found)),
+    )
 
 
 def head(found: CampaignFound) -> list[Line]:
@@ -79,20 +128,18 @@ def changed_settings(found: CampaignFound) -> list[Line]:
     ]
 
 
-def tables(found: CampaignFound) -> list[ComparisonTable]:
+def tables(found: CampaignFound) -> list[Table]:
     if found.comparison is not None:
         return [*comparison_tables(found.comparison), *run_tables(found)]
     every = [tried(found), scaled(found)]
     if found.kind in ("repeat", "search"):
         every += [spread(arm, alone=len(found.arms) == 1) for arm in found.arms]
-    return [*(table for table in every if table.rows), *run_tables(found)]
+    return [*filled(*every), *run_tables(found)]
 
 
-def run_tables(found: CampaignFound) -> list[ComparisonTable]:
+def run_tables(found: CampaignFound) -> list[Table]:
     """Modes of hardware threads, settings that arms changed, and the runs, as far as there are any."""
-    return [
-        table for table in (_modes_table(found), _settings_table(found), _runs_table(found)) if table.rows
-    ]
+    return filled(_modes_table(found), _settings_table(found), _runs_table(found))
 
 
 def settled(found: CampaignFound) -> bool:
@@ -134,7 +181,7 @@ def _repeat_lines(arm: ArmFound) -> list[Line]:
     return lines
 
 
-def spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
+def spread(arm: ArmFound, *, alone: bool) -> Table:
     """The figures of an arm over its runs; ``alone``: the campaign has no other arm."""
     rows = [
         (
@@ -148,7 +195,7 @@ def spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
         )
         for one in arm.figures
     ]
-    return ComparisonTable(
+    return Table(
         name=f"spread-{arm.name}",
         title="figures" if alone else f"figures of {arm.title or arm.name}",
         head=("figures", "median", "lowest", "highest", "mean", "95 % interval", "deviation"),
@@ -158,7 +205,7 @@ def spread(arm: ArmFound, *, alone: bool) -> ComparisonTable:
     )
 
 
-def tried(found: CampaignFound) -> ComparisonTable:
+def tried(found: CampaignFound) -> Table:
     """Each number of sessions that was tried."""
     rows = [
         (
@@ -170,7 +217,7 @@ def tried(found: CampaignFound) -> ComparisonTable:
         )
         for one in found.sessions
     ]
-    return ComparisonTable(
+    return Table(
         name="sessions",
         title="sessions",
         head=("sessions", "judged", "runs", "agreeing", "slowdown"),
@@ -179,7 +226,7 @@ def tried(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def scaled(found: CampaignFound) -> ComparisonTable:
+def scaled(found: CampaignFound) -> Table:
     """Each number of nodes."""
     rows = [
         (
@@ -193,7 +240,7 @@ def scaled(found: CampaignFound) -> ComparisonTable:
         )
         for row in found.scaling
     ]
-    return ComparisonTable(
+    return Table(
         name="scaling",
         title="scaling",
         head=("nodes", "runs", "elapsed", "throughput", "speedup", "efficiency", "elapsed ratio"),
@@ -202,7 +249,7 @@ def scaled(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _modes_table(found: CampaignFound) -> ComparisonTable:
+def _modes_table(found: CampaignFound) -> Table:
     rows = [
         (
             one.title or one.arm,
@@ -217,7 +264,7 @@ def _modes_table(found: CampaignFound) -> ComparisonTable:
         for one in found.smt
     ]
     bases = ", ".join(dict.fromkeys(one.core_busy_basis for one in found.smt if one.core_busy_basis))
-    return ComparisonTable(
+    return Table(
         name="modes",
         title="modes of hardware threads",
         head=(
@@ -229,7 +276,7 @@ def _modes_table(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _settings_table(found: CampaignFound) -> ComparisonTable:
+def _settings_table(found: CampaignFound) -> Table:
     rows = [
         (
             f"{one.title or one.arm}: {one.name}",
@@ -242,7 +289,7 @@ def _settings_table(found: CampaignFound) -> ComparisonTable:
         )
         for one in found.settings
     ]
-    return ComparisonTable(
+    return Table(
         name="arm settings",
         title="settings of the arms",
         head=("setting", "at first", "read back", "as asked", "now", "set by", "undone by"),
@@ -251,7 +298,7 @@ def _settings_table(found: CampaignFound) -> ComparisonTable:
     )
 
 
-def _runs_table(found: CampaignFound) -> ComparisonTable:
+def _runs_table(found: CampaignFound) -> Table:
     titles = {arm.name: arm.title or arm.name for arm in found.arms}
     rows = [
         (
@@ -262,7 +309,7 @@ def _runs_table(found: CampaignFound) -> ComparisonTable:
         )
         for slot in _runs_in_order(found)
     ]
-    return ComparisonTable(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
+    return Table(name="runs", title="runs", head=("run", "folder", "outcome", "why"), rows=rows)
 
 
 def _runs_in_order(found: CampaignFound) -> list[Slot]:
@@ -276,20 +323,147 @@ def _outcome_of_slot(slot: Slot, found: CampaignFound) -> str:
     return slot.outcome or slot.state
 
 
-def render_text(found: CampaignFound, width: int = LINE_WIDTH) -> str:
-    """Head and tables in lines of ``width``, without a newline at the end."""
-    first = [one_line(title(found)), *lines(head(found), width)]
-    parts = [first, *(laid_out(table, width) for table in tables(found))]
-    return "\n\n".join("\n".join(part) for part in parts)
+def lead(found: CampaignFound) -> Chart | None:
+    """The chart of the first screen; None if no run is finished."""
+    if found.comparison is not None:
+        return comparing.lead(found.comparison)
+    from mawl.reports.campaign.charts import scaling_chart, slowdown_chart
+    from mawl.reports.comparison.charts import strip_chart
+
+    if found.kind == "find-sessions":
+        known = [run for run in found.session_runs if run.answer_slowdown is not None]
+        return slowdown_chart(known, found.knee) if known else None
+    if found.kind == "scaling":
+        rows = [row for row in found.scaling if row.bytes_per_second is not None]
+        return scaling_chart(rows) if rows else None
+    return strip_chart(found.arms[0].figures) if found.arms else None
 
 
-def render_markdown(found: CampaignFound) -> str:
-    """The finding, the head as a list, the tables."""
-    (_, said), *others = head(found)
-    lines = [("campaign", f"{found.name}: {QUESTIONS[found.kind]}"), *others]
-    listed = [f"- **{short}**: {escaped(sentence)}" for short, sentence in lines]
-    parts = [f"# {escaped(said)}", "\n".join(listed), *map(section, tables(found))]
-    return "\n\n".join(parts)
+def _cards(found: CampaignFound) -> list[Card]:
+    """The number, whether the load is carried, what limits, and whether it can be believed."""
+    arms = [arm for arm in found.arms if arm.runs]
+    cards = [_number(found)]
+    if not arms:
+        return cards
+    last = max(arms, key=lambda arm: arm.size or 0)
+    if found.kind == "find-sessions":
+        if found.knee is not None and found.knee.reason and settled(found):
+            cards.append(_against_more(found, found.knee))
+    else:
+        cards.append(comparing.carried(last.answers, reasons=last.reasons))
+        limit = why(last.reasons, "limit", last.runs) or f"in {counted_noun(last.runs, 'run')}"
+        cards.append(Card("What limits it?", capital(counts(last.limits)), "", [f"{capital(limit)}."]))
+    made = sum(arm.completed for arm in arms)
+    every = sum(arm.runs for arm in arms)
+    statuses = Counter({word: 0 for arm in arms for word, _ in arm.validity})
+    for arm in arms:
+        statuses.update(dict(arm.validity))
+    said = [f"{capital(counts(statuses.most_common()))}."] if len(statuses) > 1 else []
+    said += [f"{made} of {every} runs completed."] if made < every else []
+    cards.append(
+        comparing.believed(
+            statuses,
+            _reasons(found),
+            every,
+            (f"{made} of {every}", "runs completed"),
+            said,
+            "The checks and the runs",
+        )
+    )
+    return cards
+
+
+def _number(found: CampaignFound) -> Card:
+    """The number that the campaign is for, with its interval."""
+    if found.kind == "find-sessions":
+        return _sessions(found.knee)
+    if found.kind == "scaling":
+        ends = compared_nodes(found)
+        if ends is None:
+            return Card("What do more nodes give?", "Not known", "warn", [])
+        first, last = ends
+        shared = shared_machines(last)
+        return Card(
+            "What do more nodes give?",
+            f"{format_ratio(last.speedup or 0.0)} times" if gains(last) else "No gain",
+            "" if gains(last) else "bad",
+            [
+                f"{last.nodes} nodes have {format_ratio(last.speedup or 0.0)} times the throughput of "
+                f"{first.nodes}; medians over runs.",
+                GROWS,
+                *([f"{shared}."] if shared is not None else []),
+            ],
+            "" if last.efficiency_ratio is None else f"{100 * last.efficiency_ratio:.0f} %",
+            f"efficiency: speedup over {last.nodes / first.nodes:g} times the nodes",
+        )
+    elapsed = elapsed_of(found.arms[0]) if found.arms else None
+    if elapsed is None:
+        return Card("How far do runs scatter?", "Not known", "warn", [])
+    median = elapsed.median
+    scatter = (elapsed.highest - elapsed.lowest) / median if median > 0 and elapsed.runs > 1 else None
+    share = ", as a share of the median" if scatter else ""
+    return Card(
+        "How far do runs scatter?",
+        "One run shows none" if scatter is None else format_percent(scatter),
+        "warn" if elapsed.runs < FEWEST_RUNS else "",
+        [] if scatter is None else [f"{capital(range_of(elapsed))}{share}."],
+        format_seconds(median),
+        "median elapsed time",
+    )
+
+
+def _sessions(knee: Knee | None) -> Card:
+    question = "How many sessions fit?"
+    if knee is None or knee.sessions is None:
+        return Card(question, "Not known", "warn", [])
+    said = capital(f"{knee.beyond} {knee.sessions}".strip())
+    between = interval_of(knee)
+    if between:
+        return Card(question, said, "good", [f"{capital(between)}."])
+    none = [f"No interval: {knee.interval_reason}."] if knee.interval_reason else []
+    return Card(question, said, "warn", none)
+
+
+def _against_more(found: CampaignFound, knee: Knee) -> Card:
+    """What a run with more sessions showed: its slowdown and the bound, or what else spoke against it."""
+    question, reason = "What speaks against more?", f"{capital(knee.reason)}."
+    above = too_many(found)
+    bound = next((run.answer_bound for run in found.session_runs if run.answer_bound is not None), None)
+    if above is None or above.answer_slowdown is None or bound is None or above.answer_slowdown <= bound:
+        answer = "Not tried" if above is None else "Refused" if above.refused else "Failed jobs"
+        return Card(question, answer, "", [reason])
+    return Card(
+        question,
+        f"Slowdown {format_ratio(above.answer_slowdown)}",
+        "",
+        [f"With {above.sessions} sessions the jobs took so many times their reference time."],
+        format_ratio(bound),
+        DefinedWords("is the bound of the slowdown", "answer.bound"),
+    )
+
+
+def _folds(found: CampaignFound) -> list[Part]:
+    reasons, runs = _reasons(found), sum(arm.runs for arm in found.arms)
+    alone = len(found.arms) == 1
+    spreads = [spread(arm, alone=alone) for arm in found.arms if arm.figures]
+    trust: list[Block] = [
+        Lines([*head(found), *why_lines(reasons, runs)]),
+        Sentences(failed_checks(reasons, runs), comparing.FAILED),
+        *run_tables(found),
+    ]
+    return [
+        Part(filled(tried(found), scaled(found)), "numbers", "Number by number", "Numbers"),
+        Part(trust, "trust", "Trust: the runs, and what was said of them", "Trust"),
+        Part(spreads, "figures", "All figures over the runs", "Figures"),
+    ]
+
+
+def _reasons(found: CampaignFound) -> list[Reason]:
+    return [one for arm in found.arms for one in arm.reasons]
+
+
+def _made(found: CampaignFound) -> str:
+    return f"{counted_noun(found.finished, 'run')} made"
 
 
 class PrintedCampaign(CampaignFound, frozen=True, kw_only=True):

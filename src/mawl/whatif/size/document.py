@@ -1,18 +1,21 @@
-"""The answer of ``mawl size`` as text and as Markdown."""
+"""The answer of ``mawl size`` as a document: the pick, the ranked candidates, and the best upgrade."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from mawl.base.printable import printable
-from mawl.base.units import counted_noun, format_change, format_ratio, format_seconds
-from mawl.importers.formats.text import one_line
-from mawl.reports.layout import ABSENT, LEAST_WIDTH, Form, escaped, figure, stacked, table, wrapped
+from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
+from mawl.reports.document import Block, Card, Document, Headline, Part, Sentences, Table, capital, filled
+from mawl.reports.layout import ABSENT, Form, figure
 from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
+
+if TYPE_CHECKING:
+    from mawl.reports.html.charts.frame import Chart
 
 OTHER_LIMITS = {
     "none": "nothing, jobs mostly compute",
@@ -21,47 +24,46 @@ OTHER_LIMITS = {
 }
 
 
-def render(answer: SizeAnswer, width: int = LEAST_WIDTH) -> str:
+def document(answer: SizeAnswer) -> Document:
     """The pick, the ranked candidates, the best upgrade, and what the answer rests on."""
-    first = [f"{finding(answer)}.", *explained(answer), *alternatives(answer)]
-    parts = [[line for said in first for line in wrapped(_clean(said), width, "  ")]]
-    parts.append(
-        stacked(
-            [
-                candidate_head(answer),
-                *(list(map(_clean, candidate_cells(one, answer))) for one in answer.candidates),
-            ],
-            width,
-        )
+    word = _word(answer)
+    candidates = Table(
+        name="candidates",
+        title="candidates",
+        head=("candidate", "price", "carries", "probability", word, "sessions that fit", "limit", "roofline"),
+        rows=[_candidate(one, answer) for one in answer.candidates],
     )
-    if answer.upgrades:
-        rows = [list(map(_clean, upgrade_cells(one, answer))) for one in answer.upgrades]
-        parts.append(
-            [
-                *wrapped(_clean(next_buy(answer)), width, "  "),
-                *stacked([upgrade_head(answer), *rows], width),
-            ]
-        )
-    parts.append([line for said in notes(answer) for line in wrapped(_clean(said), width, "  ")])
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
-
-
-def markdown(answer: SizeAnswer) -> str:
-    """The same for a ticket."""
-    lines = [f"**{escaped(finding(answer))}.**", ""]
-    lines += [*(escaped(said) for said in (*explained(answer), *alternatives(answer))), ""]
-    lines += table(
-        candidate_head(answer),
-        [[escaped(cell) for cell in candidate_cells(one, answer)] for one in answer.candidates],
+    upgrades = Table(
+        name="upgrades",
+        title="upgrades",
+        head=("upgrade", "price", "sessions gained", "per 1000 of price", word, "probability"),
+        rows=[_upgrade(one, answer) for one in answer.upgrades],
     )
-    if answer.upgrades:
-        lines += ["", escaped(next_buy(answer)), ""]
-        lines += table(
-            upgrade_head(answer),
-            [[escaped(cell) for cell in upgrade_cells(one, answer)] for one in answer.upgrades],
-        )
-    lines += ["", *(f"- {escaped(said)}" for said in notes(answer))]
-    return "\n".join(lines) + "\n"
+    pick, what = finding(answer), explained(answer)
+    more: list[Block] = [Sentences([next_buy(answer)], further="  "), upgrades] if answer.upgrades else []
+    return Document(
+        headline=Headline(sign="undecided" if answer.pick is None else "measured", sentence=pick),
+        tag=("no pick", "warn") if answer.pick is None else ("forecast", "good"),
+        facts=[
+            f"run {answer.run_id}",
+            answer.workload,
+            f"{counted_noun(answer.sessions, 'session')} asked",
+            counted_noun(len(answer.candidates), "candidate"),
+        ],
+        cards=_cards(answer),
+        lead=lambda: _chart(answer),
+        parts=[
+            Part([Sentences([f"{pick}.", *what, *alternatives(answer)])]),
+            Part([candidates]),
+            Part(more),
+            Part([Sentences(notes(answer))]),
+        ],
+        folds=[
+            Part([candidates], "ranking", "Candidates, the best first", "Candidates"),
+            Part(filled(upgrades), "next", "What to add next, to carry more", "Next"),
+            Part([Sentences([*what, *notes(answer)])], "rests", "What the answer rests on", "Rests on"),
+        ],
+    )
 
 
 def finding(answer: SizeAnswer) -> str:
@@ -150,24 +152,13 @@ def gained_sessions(answer: SizeAnswer) -> int:
     return max(answer.upgrades[0].gained_sessions or 0, 0)
 
 
-def candidate_head(answer: SizeAnswer) -> list[str]:
-    """The names of the columns of ``candidate_cells``."""
-    word = _word(answer)
-    return ["candidate", "price", "carries", "probability", word, "sessions that fit", "limit", "roofline"]
-
-
-def upgrade_head(answer: SizeAnswer) -> list[str]:
-    """The names of the columns of ``upgrade_cells``."""
-    return ["upgrade", "price", "sessions gained", "per 1000 of price", _word(answer), "probability"]
-
-
 def _word(answer: SizeAnswer) -> str:
     return "slowdown" if answer.bounded == "slowdown" else "elapsed"
 
 
-def candidate_cells(one: SizedCandidate, answer: SizeAnswer) -> list[str]:
+def _candidate(one: SizedCandidate, answer: SizeAnswer) -> tuple[str, ...]:
     """A row of the candidates' table."""
-    return [
+    return (
         one.name,
         money(one.price, answer, short=True),
         {True: "yes", False: "no", None: "not known"}[one.carries],
@@ -176,12 +167,12 @@ def candidate_cells(one: SizedCandidate, answer: SizeAnswer) -> list[str]:
         _fits(one),
         limit_said(one),
         figure(one.rule_figure, _form(answer)),
-    ]
+    )
 
 
-def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
+def _upgrade(one: SizedUpgrade, answer: SizeAnswer) -> tuple[str, ...]:
     """A row of the upgrades' table."""
-    return [
+    return (
         one.name,
         money(one.price, answer, short=True),
         ABSENT
@@ -190,7 +181,7 @@ def upgrade_cells(one: SizedUpgrade, answer: SizeAnswer) -> list[str]:
         figure(one.gained_sessions_per_price, lambda gained: format_ratio(1000.0 * gained)),
         figure(one.figure, _form(answer)),
         figure(one.probability, _lower),
-    ]
+    )
 
 
 def notes(answer: SizeAnswer) -> list[str]:
@@ -294,5 +285,65 @@ def _named(answer: SizeAnswer, name: str | None) -> SizedCandidate | None:
     return next((one for one in answer.candidates if one.name == name), None)
 
 
-def _clean(line: str) -> str:
-    return printable(one_line(line))
+def _cards(answer: SizeAnswer) -> list[Card]:
+    shown = next(
+        (one for one in answer.candidates if one.name == (answer.pick or answer.forecast_pick)), None
+    )
+    cards = [_pick(answer, shown)]
+    if shown is not None:
+        share = shown.limit_ratio
+        cards.append(
+            Card(
+                "What limits it?",
+                capital(limit_said(shown)),
+                "",
+                [],
+                "" if share is None else format_percent(share),
+                "" if share is None else f"of the jobs' time with {counted_noun(answer.sessions, 'session')}",
+                ("ranking", "Every candidate"),
+            )
+        )
+    if answer.upgrades:
+        best, gained = answer.upgrades[0], gained_sessions(answer)
+        open_ended = "at least " if best.more_may_fit else ""
+        without = (
+            "Not known" if any(one.more_may_fit for one in answer.upgrades) else "Nothing of the catalogue"
+        )
+        cards.append(
+            Card(
+                "What to add next, to carry more?",
+                best.name if gained else without,
+                "",
+                [] if gained else [next_buy(answer)],
+                f"{open_ended}{counted_noun(gained, 'more session')}" if gained else "",
+                f"for {money(best.price, answer)}, by the forecast" if gained else "",
+                ("next", "Every upgrade"),
+            )
+        )
+    return cards
+
+
+def _pick(answer: SizeAnswer, shown: SizedCandidate | None) -> Card:
+    known = shown is not None and shown.probability is not None
+    sessions = counted_noun(answer.sessions, "session")
+    likely = f"likely to carry {sessions}" if answer.bounded == "slowdown" else "likely to end in time"
+    return Card(
+        "Which one?",
+        "None" if shown is None else shown.name,
+        "good" if answer.pick else "warn",
+        alternatives(answer),
+        least(shown) if shown is not None and known else "",
+        likely if known else "",
+        ("rests", "What the answer rests on"),
+    )
+
+
+def _chart(answer: SizeAnswer) -> Chart:
+    from mawl.reports.html.charts.prices import PricedSystem, price_chart
+
+    sized = [
+        PricedSystem(one.name, one.price, money(one.price, answer), one.fits, one.fits_safe, one.carries)
+        for one in answer.candidates
+        if one.fits is not None
+    ]
+    return price_chart(sized, answer.sessions, answer.currency, exact_percent(answer.safe_probability))

@@ -1,0 +1,143 @@
+"""Charts of a campaign: slowdown by sessions, and throughput by nodes."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from bokeh.models import ColumnDataSource, FixedTicker, Range1d
+from bokeh.models.annotations import BoxAnnotation, Span
+
+from mawl.base.units import counted_noun, format_rate
+from mawl.figures.campaign.knee import Knee, SessionRun
+from mawl.figures.campaign.results import ScalingRow
+from mawl.reports.campaign.finding import GROWS
+from mawl.reports.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
+from mawl.reports.html.colours import light
+from mawl.reports.layout import figure
+
+MARGIN = 0.5
+"""Room of an axis below its smallest and above its largest number; these are whole numbers."""
+
+STEP = 0.06
+"""Distance between runs with the same number: they are drawn side by side around it, in their order."""
+
+VERDICTS = {"carried": ("good", "circle"), "too many": ("bad", "inverted_triangle")}
+"""Colour and shape of a run by its verdict."""
+
+
+def slowdown_chart(runs: Sequence[SessionRun], knee: Knee | None) -> Chart:
+    """Slowdown of each run by its sessions, the bound, and the largest number that fits."""
+    sessions = [run.sessions for run in runs]
+    looks = [VERDICTS.get(run.verdict, VERDICTS["carried"]) for run in runs]
+    source = ColumnDataSource(
+        {
+            "sessions": sessions,
+            "at": side_by_side(sessions),
+            "slowdown": np.array([run.answer_slowdown for run in runs], np.float64),
+            "verdict": [run.verdict for run in runs],
+            "color": [light(colour) for colour, _ in looks],
+            "shape": [shape for _, shape in looks],
+        },
+        name="slowdown",
+    )
+    plot = blank("slowdown", x_range=_beside(sessions), y_range=from_zero())
+    keys = [
+        Key("run that is carried", "good", "dot"),
+        Key("run with too many", "bad", "triangle"),
+    ]
+    if knee is not None and knee.low is not None and knee.high is not None and knee.low < knee.high:
+        plot.add_layout(
+            BoxAnnotation(left=knee.low, right=knee.high, fill_color=light("quiet"), fill_alpha=0.2)
+        )
+        keys.append(Key(f"95 % interval, {knee.low} to {knee.high}", "quiet", "pale"))
+    if knee is not None and knee.sessions is not None and not knee.beyond:
+        plot.add_layout(
+            Span(location=knee.sessions, dimension="height", line_color=light("ink"), line_dash="dashed")
+        )
+        keys.append(Key(f"largest number that fits, {knee.sessions}", "ink", "dashed"))
+    for bound in {run.answer_bound for run in runs if run.answer_bound is not None}:
+        plot.line([min(sessions) - MARGIN, max(sessions) + MARGIN], [bound, bound], color=light("ink"))
+        keys.append(Key(f"bound of the slowdown, {bound:g}", "ink", "line"))
+    points = plot.scatter("at", "slowdown", marker="shape", size=10, color="color", source=source)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "sessions", "slowdown"
+    plot.xaxis.ticker = FixedTicker(ticks=sorted(set(sessions)))
+    hover(
+        plot,
+        points,
+        [("sessions", "@sessions"), ("slowdown", "@slowdown{0.00}"), ("", "@verdict")],
+    )
+    return Chart(
+        "slowdown",
+        "Slowdown by sessions",
+        "A mark for each run: real time of its jobs over their reference time.",
+        "Marks: the slowdown of each run by its number of sessions, the bound, and the largest number "
+        "that fits.",
+        keys,
+        plot,
+    )
+
+
+def scaling_chart(rows: Sequence[ScalingRow]) -> Chart:
+    """Application throughput of all nodes, beside what as many times the fewest would be."""
+    nodes = [row.nodes for row in rows]
+    first = rows[0].bytes_per_second or 0.0
+    source = ColumnDataSource(
+        {
+            "nodes": nodes,
+            "rate": np.array([row.bytes_per_second for row in rows], np.float64),
+            "ideal": np.array([first * row.nodes / rows[0].nodes for row in rows]),
+            "rate_said": [figure(row.bytes_per_second, format_rate) for row in rows],
+            "ideal_said": [format_rate(first * row.nodes / rows[0].nodes) for row in rows],
+        },
+        name="scaling",
+    )
+    plot = blank("scaling", x_range=_beside(nodes), y_range=from_zero())
+    plot.line("nodes", "ideal", color=light("quiet"), line_dash="dashed", source=source)
+    plot.line("nodes", "rate", color=light("ink"), line_width=2, source=source)
+    points = plot.scatter("nodes", "rate", marker="diamond", size=14, color=light("ink"), source=source)
+    made = [(row.nodes, rate) for row in rows for rate in row.run_bytes_per_second]
+    runs = ColumnDataSource(
+        {
+            "nodes": [nodes for nodes, _ in made],
+            "at": side_by_side([nodes for nodes, _ in made]),
+            "rate": np.array([rate for _, rate in made], np.float64),
+        },
+        name="scaling_runs",
+    )
+    plot.scatter("at", "rate", size=8, color=light("accent"), source=runs)
+    plot.xaxis.axis_label, plot.yaxis.axis_label = "nodes", "throughput"
+    plot.xaxis.ticker = FixedTicker(ticks=nodes)
+    plot.yaxis.formatter = ticks_of("rate")
+    hover(
+        plot,
+        points,
+        [("nodes", "@nodes"), ("throughput", "@rate_said"), ("ideal", "@ideal_said")],
+    )
+    return Chart(
+        "scaling",
+        "Throughput by nodes",
+        f"Application bytes per second of all nodes together. {GROWS}",
+        "Line: throughput of all nodes by their number; dashed: ideal, in proportion to the fewest.",
+        [
+            Key("throughput of a run", "accent", "dot"),
+            Key("median of the runs", "ink", "diamond"),
+            Key(f"ideal: in proportion to {counted_noun(rows[0].nodes, 'node')}", "quiet", "dashed"),
+        ],
+        plot,
+    )
+
+
+def side_by_side(numbers: Sequence[int]) -> list[float]:
+    """Where to draw runs so that those with one number do not cover each other."""
+    whole, seen = Counter(numbers), Counter[int]()
+    places = []
+    for number in numbers:
+        places.append(number + STEP * (seen[number] - (whole[number] - 1) / 2))
+        seen[number] += 1
+    return places
+
+
+def _beside(numbers: Sequence[int]) -> Range1d:
+    return Range1d(start=min(numbers) - MARGIN, end=max(numbers) + MARGIN)

@@ -1,0 +1,137 @@
+"""A document as a page: the first screen with cards and a chart, and parts that are folded below it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from markupsafe import Markup
+
+from mawl.reports.document import (
+    TONES,
+    Aside,
+    Block,
+    Charts,
+    Commands,
+    Document,
+    Headline,
+    Line,
+    Lines,
+    Part,
+    Sentences,
+    Table,
+    capital,
+    repeats,
+)
+from mawl.reports.html.charts.frame import Chart
+from mawl.reports.html.embed import Embedded, embedded
+from mawl.reports.html.figures import Cell, Terms, beside, paragraph, part, table
+from mawl.reports.html.page import page
+from mawl.reports.html.sections.storage import chart_of
+from mawl.reports.html.sections.system import definitions
+from mawl.reports.html.sections.verdict import cards_and_step
+from mawl.reports.html.templating import fill
+
+SENTENCES = {"why", "verdict"}
+NAMES = {"folder", "outcome", "judged", "limit", "fabric"}
+"""Heads of columns that hold sentences or names and not figures."""
+
+
+def page_of(document: Document) -> str:
+    """The page; every text is escaped here."""
+    headline = document.headline
+    sign, tone = document.tag or (headline.sign, TONES[headline.sign])
+    terms = Terms()
+    lead = None if document.lead is None else document.lead()
+    parts = [one for one in document.folds or document.parts if "html" in one.formats]
+    drawn = [_charts(one) for one in parts]
+    charts = [*([lead] if lead else []), *(chart for one in drawn for some in one for chart in some)]
+    figures = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
+    body = [cards_and_step(document.cards, headline.next_step, terms, headline.to_publish)]
+    body += [chart_of(lead, figures.places)] if lead else []
+    contents = []
+    for one, some in zip(parts, drawn, strict=True):
+        content = list(_content(one, headline, terms, figures, iter(some)))
+        if content:
+            body.append(part(one.anchor, one.title, *content))
+            contents.append((one.anchor, one.short))
+    if terms.glossary():
+        body.append(definitions(terms))
+        contents.append(("definitions", "Definitions"))
+    return str(
+        page(
+            headline.sentence,
+            Markup("\n").join([*body, figures.data]),
+            figures.scripts,
+            lead=fill("found.html", sign=sign, tone=tone, facts=document.facts),
+            sections=contents,
+            tools=fill("print.html"),
+        )
+    )
+
+
+def _charts(one: Part) -> list[Sequence[Chart]]:
+    return [block.draw() for block in one.blocks if isinstance(block, Charts)]
+
+
+def _content(
+    one: Part, headline: Headline, terms: Terms, figures: Embedded, charts: Iterator[Sequence[Chart]]
+) -> Iterator[Markup]:
+    for block in one.blocks:
+        if isinstance(block, Charts):
+            drawn = next(charts)
+            if any(chart.figure for chart in drawn):
+                yield from [paragraph(block.lead)] if block.lead else ()
+                yield from [fill("zoom.html")] if block.zoom else ()
+            yield from (chart_of(chart, figures.places) for chart in drawn)
+        else:
+            yield from _block(block, headline, terms)
+
+
+def _block(block: Block, headline: Headline, terms: Terms) -> Iterator[Markup]:
+    match block:
+        case Table() if block.rows:
+            yield _table(block, terms)
+        case Aside() if block.tables:
+            yield beside(*(_table(one, terms, narrow=True) for one in block.tables))
+        case Lines():
+            if lines := [line for line in block.lines if not _shown_above(line, headline)]:
+                yield from _title(block.title)
+                yield fill("facts.html", facts=lines)
+        case Sentences() if block.sentences:
+            yield from _title(block.title)
+            yield fill("bullets.html", texts=block.sentences)
+        case Commands():
+            yield from (paragraph(fill("code.html", text=command)) for command in block.commands)
+
+
+def _title(title: str) -> list[Markup]:
+    return [Markup("<h3>{}</h3>").format(capital(title.removesuffix(":")))] if title else []
+
+
+def _shown_above(line: Line, headline: Headline) -> bool:
+    """Whether the title or the line below the cards has it."""
+    said = line[1]
+    return repeats(said, headline.sentence) or said in (headline.next_step, headline.to_publish)
+
+
+def _table(block: Table, terms: Terms, *, narrow: bool = False) -> Markup:
+    """A table whose figures lead to their definitions, under its title and note."""
+    heads = _linked([capital(name) for name in block.head], block.head_figures, terms)
+    firsts = _linked([row[0] for row in block.rows], block.row_figures, terms)
+    rows = [(first, *row[1:]) for first, row in zip(firsts, block.rows, strict=True)]
+    caption = capital(block.title) + (f": {block.note}" if block.note else "")
+    places = dict(enumerate(block.head))
+    return table(
+        caption,
+        heads,
+        rows,
+        words=[place for place, name in places.items() if name in SENTENCES],
+        texts=[place for place, name in places.items() if name in NAMES],
+        narrow=narrow,
+    )
+
+
+def _linked(labels: Sequence[str], names: Sequence[str], terms: Terms) -> list[Cell]:
+    """Labels, as links where the figure of the summary that they name is known."""
+    whole = [*names, *[""] * (len(labels) - len(names))]
+    return [terms.term(label, name) if name else label for label, name in zip(labels, whole, strict=True)]
