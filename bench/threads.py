@@ -37,7 +37,7 @@ from typing import TypeVar
 import msgspec
 
 from bench.harness import Result, alternate, at_least, at_most, sized, spread
-from mawl.base.imports import importing
+from mawl.base.process import importing
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.spec import scaled_options
 from mawl.programs.datagen.generate import TableRequest, generate

@@ -19,7 +19,7 @@ import pytest
 from _pytest.assertion import rewrite
 
 import mawl
-from mawl.base.imports import importing
+from mawl.base.process import importing
 
 TESTS = Path(__file__).parent
 

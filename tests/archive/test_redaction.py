@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mawl.archive.container import read_member, read_members
-from mawl.base.foreign_text import LARGEST_TOML_BYTES
+from mawl.base.foreign import LARGEST_TOML_BYTES
 from mawl.commands.main import main
 from mawl.records.model.node import ArrayFile
 from mawl.records.store.side_files import write_arrays

@@ -18,8 +18,7 @@ from mawl.base.errors import MawlError
 from mawl.campaigns import arm_setting, setting_guard
 from mawl.campaigns.arm_setting import LARGEST_OUTPUT_BYTES, NotUndoneError, run_command
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
-from mawl.commands.campaign_continue import this_machine
-from mawl.commands.campaign_settings import settings_of, undo_left_in
+from mawl.commands.campaign_settings import settings_of, this_machine, undo_left_in
 from mawl.commands.reporting import campaign_found, read_run, render_campaign
 from mawl.figures.comparison.comparability import differences
 from mawl.figures.comparison.sides import Side

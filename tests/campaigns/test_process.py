@@ -13,8 +13,7 @@ import pytest
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.campaigns.process import run_task
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
-from mawl.commands.campaign_continue import this_machine
-from mawl.commands.campaign_settings import settings_of
+from mawl.commands.campaign_settings import settings_of, this_machine
 from mawl.figures.campaign.knee import SmtRow, smt_sentence
 from mawl.figures.campaign.results import campaign_figures
 from mawl.figures.comparison.compare import compare

@@ -45,6 +45,12 @@ class Command:
             timeout=LONGEST_SECONDS,
         )
 
+    def ok(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """The command run to its end, which must be a good one."""
+        done = self(*arguments, **environment)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
     def start(self, *arguments: str) -> subprocess.Popen[str]:
         """The command in the background, its output captured."""
         return subprocess.Popen(
@@ -80,6 +86,5 @@ def mawl(tmp_path: Path, data: Path) -> Command:
 def nano_run(tmp_path_factory: pytest.TempPathFactory, data: Path) -> Path:
     """The folder of a run of nano, to be read or copied: made once."""
     mawl = Command(tmp_path_factory.mktemp("nano"), data)
-    done = mawl("run", "nano", "--output", "made")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "nano", "--output", "made")
     return mawl.directory / "made"

@@ -59,8 +59,7 @@ def paced(made: Library, mawl: Command) -> Callable[[Disk], dict[str, Any]]:
         (mawl.directory / "w.toml").write_text(WORKLOAD.format(words=", ".join(f'"{one}"' for one in words)))
         for role in ("data", "work", "util"):
             mawl.environment[f"MAWL_{role.upper()}"] = str(at[0] / role)
-        finished = mawl("run", "w.toml")
-        assert finished.returncode == 0, finished.stderr
+        mawl.ok("run", "w.toml")
         found: dict[str, Any] = json.loads(mawl("report", "latest", "--format", "json").stdout)
         return found
 

@@ -59,8 +59,7 @@ def folder_of(mawl: Command) -> Path:
 
 
 def report(mawl: Command, folder: Path) -> dict[str, Any]:
-    done = mawl("report", str(folder), "--format", "json")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("report", str(folder), "--format", "json")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -99,10 +98,9 @@ def test_repeats_are_made_and_reported_in_every_format(command: Command) -> None
 def test_options_in_files_are_held_against_each_other(one: Command) -> None:
     (one.directory / "small.toml").write_text('[options]\nsortsize = "64MiB"\n')
     (one.directory / "large.toml").write_text('title = "large sorts"\n[options]\nsortsize = "512MiB"\n')
-    done = one(
+    done = one.ok(
         "run", "one.toml", "--ab", "small.toml", "large.toml", "--repeat", "2", "--warm-up", "no", "--json"
     )
-    assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert [slot["folder"] for slot in found["slots"]] == ["001-a", "002-b", "003-b", "004-a"]
     assert found["warm_up"] is None
@@ -232,8 +230,7 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(command: Command) -> None:
 def test_sessions_are_found_within_a_bound(one: Command) -> None:
     """Nothing is expected of this machine but an answer: stretch is of short jobs."""
     (one.directory / "mawl.toml").write_text('answer_bound = 1000.0\nguideline_warn = "1"\n')
-    done = one("run", "one.toml", "--find-sessions", "--most-sessions", "2", "--repeat", "1", "--json")
-    assert done.returncode == 0, done.stderr
+    done = one.ok("run", "one.toml", "--find-sessions", "--most-sessions", "2", "--repeat", "1", "--json")
     found = json.loads(done.stdout)
     assert (found["knee"]["sessions"], found["knee"]["beyond"]) == (2, "at least")
     assert "no further than 2 sessions" in found["knee"]["reason"]
@@ -321,8 +318,7 @@ def sides(command: Command) -> tuple[str, ...]:
 
 
 def test_an_arm_changes_a_setting_that_reports_and_comparisons_name(command: Command) -> None:
-    done = command(*sides(command))
-    assert done.returncode == 0, done.stderr
+    done = command.ok(*sides(command))
     assert done.stderr.startswith("arm b (four): mode, expected '4'\n  set: echo 4 > mode")
     assert (command.directory / "mode").read_text() == "8\n"
     assert "setting    mode: '8' -> '4'" in done.stdout
@@ -348,6 +344,5 @@ def test_a_setting_is_undone_when_a_real_campaign_is_ended(number: int, command:
     _, said = process.communicate(timeout=60.0)
     assert process.returncode == (130 if number != signal.SIGKILL else -number), said
     assert (command.directory / "mode").read_text() == "8\n"
-    done = command("run", "--continue", str(folder_of(command)), "--yes")
-    assert done.returncode == 0, done.stderr
+    command.ok("run", "--continue", str(folder_of(command)), "--yes")
     assert (command.directory / "mode").read_text() == "8\n"

@@ -69,8 +69,7 @@ SLOWED = {
 
 def compared(mawl: Command) -> dict[str, Any]:
     """The comparison of the folders ``before`` and ``after``."""
-    done = mawl("compare", "before", "after", "--format", "json")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("compare", "before", "after", "--format", "json")
     found: dict[str, Any] = json.loads(done.stdout)
     return found
 
@@ -78,8 +77,7 @@ def compared(mawl: Command) -> dict[str, Any]:
 def test_five_runs_against_five_of_the_same_claim_no_more_than_chance(mawl: Command) -> None:
     for _ in range(RUNS):
         for side in ("before", "after"):
-            done = mawl("run", "nano", MAWL_RUNS=str(mawl.directory / side))
-            assert done.returncode == 0, done.stderr
+            mawl.ok("run", "nano", MAWL_RUNS=str(mawl.directory / side))
     found = compared(mawl)
     statement = found["statement"]
     assert (statement["reference_runs"], statement["candidate_runs"], statement["jobs"]) == (RUNS, RUNS, 8)
@@ -154,8 +152,7 @@ def test_a_slowed_device_is_named_by_its_role(mawl: Command, throttle: Throttle)
         for side, rate in (("before", UNLIMITED), ("after", cap)):
             throttle.limit(rate)
             runs = str(mawl.directory / side)
-            done = mawl("run", "bound.toml", *slowed.options, MAWL_RUNS=runs, **places)
-            assert done.returncode == 0, done.stderr
+            mawl.ok("run", "bound.toml", *slowed.options, MAWL_RUNS=runs, **places)
     found = compared(mawl)
     assert found["statement"]["verdict"] == "slower"
     assert found["named"]["role"] == role

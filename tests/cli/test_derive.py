@@ -139,8 +139,7 @@ def test_of_a_run_that_the_page_cache_served_ranges_hold(cached: Path, tmp_path:
 
 
 def test_a_run_folder_derives_as_it_was_counted(uncached: Path, mawl: Command) -> None:
-    made = mawl("derive", str(uncached), "--output", "shop")
-    assert made.returncode == 0, made.stderr
+    made = mawl.ok("derive", str(uncached), "--output", "shop")
     assert "told 100 %" in made.stdout
     host = json.loads((mawl.directory / "shop" / "evidence.json").read_text())["host"]
     for way in ("read", "written"):
@@ -164,8 +163,7 @@ def test_derived_jobs_run_and_move_the_bytes_of_the_run_behind_the_logs(
     original = open_run(uncached)
     derived = derived_from_logs(original, tmp_path / "from")
     write_derived(mawl.directory, derived)
-    made = mawl("run", "workload.toml", "--cache", "none", "--output", "again")
-    assert made.returncode == 0, made.stderr
+    mawl.ok("run", "workload.toml", "--cache", "none", "--output", "again")
     again = derived_again(derived, open_run(mawl.directory / "again"))
     found = held(again, original)
     for errors, most in ((found.bytes_errors, 1.25), (found.share_errors, 0.1)):
@@ -174,10 +172,8 @@ def test_derived_jobs_run_and_move_the_bytes_of_the_run_behind_the_logs(
 
 def test_logs_of_a_directory_become_a_folder_and_a_sentence(uncached: Path, mawl: Command) -> None:
     (mawl.directory / "logs").mkdir()
-    log = mawl("report", str(uncached), "--format", "saslog", "--output", "logs/all.log")
-    assert log.returncode == 0, log.stderr
-    made = mawl("derive", "logs", "--output", "shop", "--growth", "1.3")
-    assert made.returncode == 0, made.stderr
+    mawl.ok("report", str(uncached), "--format", "saslog", "--output", "logs/all.log")
+    made = mawl.ok("derive", "logs", "--output", "shop", "--growth", "1.3")
     assert made.stdout.startswith("derived   ")
     evidence = json.loads((mawl.directory / "shop" / "evidence.json").read_text())
     assert evidence["growth"] == 1.3

@@ -124,8 +124,7 @@ def recorded_by_nmon(recording: Path) -> Iterator[None]:
 
 def run_uncached(mawl: Command, workload: str, output: str) -> None:
     """Run it with a page cache that hides nothing."""
-    made = mawl("run", workload, "--cache", "none", "--output", output)
-    assert made.returncode == 0, made.stdout + made.stderr
+    mawl.ok("run", workload, "--cache", "none", "--output", output)
 
 
 def closed(mawl: Command, name: str, recordings: Sequence[Path]) -> Loop:

@@ -28,8 +28,7 @@ def shop(mawl: Command, derived: DerivedWorkload = SHOP) -> str:
 
 @pytest.mark.parametrize("start", ["zygote", "spawn"])
 def test_a_run_of_derived_jobs_is_a_run(start: str, mawl: Command) -> None:
-    done = mawl("run", shop(mawl), "--start", start, "--output", "made")
-    assert done.returncode == 0, done.stdout + done.stderr
+    mawl.ok("run", shop(mawl), "--start", start, "--output", "made")
     folder = mawl.directory / "made"
     run = open_run(folder)
     assert {job.program: (job.outcome, job.verified) for job in run.job_records()} == {
@@ -85,12 +84,10 @@ def test_a_pack_of_derived_jobs_has_them_and_its_logs_are_printed_again(mawl: Co
 def test_what_a_run_left_runs_again_and_is_simulated(mawl: Command) -> None:
     assert mawl("run", shop(mawl), "--output", "made").returncode == 0
     (mawl.directory / "derived.json").unlink()
-    again = mawl("plan", "made/plan.toml", "--json")
-    assert again.returncode == 0, again.stderr
+    again = mawl.ok("plan", "made/plan.toml", "--json")
     assert json.loads(again.stdout)["programs"] == {"every": 1, "mixed": 1}
     # Anyway: other programs may use the devices while tests run.
-    simulated = mawl("simulate", "made", "--set", "cores=4", "--anyway")
-    assert simulated.returncode == 0, simulated.stderr
+    simulated = mawl.ok("simulate", "made", "--set", "cores=4", "--anyway")
     assert "2 jobs in 1 sessions" in simulated.stdout
     assert "assumed: the jobs were derived from logs" in simulated.stdout
 
@@ -114,8 +111,7 @@ def waited(folder: Path) -> float:
 def test_a_run_says_whether_the_night_was_held(mawl: Command) -> None:
     due = replace(EVERY_KERNEL, due_seconds=3000.0, end_seconds=1200.0)
     assert mawl("run", shop(mawl, DerivedWorkload(jobs=(due,))), "--output", "made").returncode == 0
-    done = mawl("report", "made", "--format", "night")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("report", "made", "--format", "night")
     assert "night     held with " in done.stdout and "every" in done.stdout
     assert "in the logs the night was held with 30 min 00 s to spare" in done.stdout
 

@@ -49,8 +49,7 @@ def test_many_drawn_steps_come_out_as_their_records_say(sessions: int, mawl: Com
 def check(jobs: list[DerivedJob], mawl: Command) -> str:
     """Run the jobs, session by session side by side; all their figures must be as near as is asked."""
     derived = DerivedWorkload(tables=(TABLE,), jobs=tuple(jobs))
-    done = mawl("run", shop(mawl, derived), "--arrivals", "closed", "--output", "made")
-    assert done.returncode == 0, done.stdout + done.stderr
+    mawl.ok("run", shop(mawl, derived), "--arrivals", "closed", "--output", "made")
     run = open_run(mawl.directory / "made")
     records = {(record.job, record.name): record for record in run.step_records()}
     errors = np.array([errors_of(records[job.name, step.name], step) for job in jobs for step in job.steps])

@@ -19,8 +19,7 @@ from tests.fakes.stored_run import facts, write_run
 
 def test_a_run_leaves_its_report_and_says_where(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    done = mawl("run", "one.toml", MAWL_HTML="yes")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("run", "one.toml", MAWL_HTML="yes")
     (page,) = (mawl.directory / "runs").glob("2*/report.html")
     assert done.stdout.splitlines()[-1] == f"report: {page.relative_to(mawl.directory)}"
     assert page.stat().st_mode & 0o777 == 0o600

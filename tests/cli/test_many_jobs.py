@@ -57,6 +57,5 @@ def test_2000_jobs_in_one_run(mawl: Command) -> None:
     few, many = overheads
     assert few.peak_memory_bytes and many.peak_memory_bytes
     assert many.peak_memory_bytes - few.peak_memory_bytes < MORE_MEMORY_BYTES
-    report = mawl("report", "latest")
-    assert report.returncode == 0, report.stderr
+    report = mawl.ok("report", "latest")
     assert f"{SESSIONS * STAGES}: {SESSIONS * STAGES} finished" in report.stdout.replace(",", "")

@@ -86,8 +86,7 @@ def measured(made: Library, mawl: Command) -> Callable[..., tuple[dict[str, Any]
         for role in ("data", "util"):
             (place / role).mkdir()
         work = ("--work", str(place / "work"))
-        finished = mawl("measure", *options, *roles, *work, "--json", "--", *words)
-        assert finished.returncode == 0, finished.stderr
+        finished = mawl.ok("measure", *options, *roles, *work, "--json", "--", *words)
         found: dict[str, Any] = json.loads(finished.stdout)
         return found, written_to(device) - before
 

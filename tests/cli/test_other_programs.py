@@ -59,8 +59,7 @@ def test_who_else_used_the_machine_is_named_with_what_proc_says(mawl: Command) -
             'name = "w"\n[[sessions]]\nname = "s"\n'
             f'stages = [[{{ program = "c", command = {json.dumps(words)} }}]]\n'
         )
-        finished = mawl("run", "w.toml")
-        assert finished.returncode == 0, finished.stderr
+        mawl.ok("run", "w.toml")
     finally:
         for other in others:
             other.kill()

@@ -41,8 +41,7 @@ def test_a_class_of_a_package_of_the_user_is_a_program(start: str, mawl: Command
         'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["ownpackage:Count"]]\n'
     )
     mawl.environment[ARROW_POOL_VARIABLE] = "mimalloc"
-    done = mawl("run", "one.toml", "--start", start)
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--start", start)
     assert open_run(mawl.directory / "runs" / "latest").facts.arrow_pool == arrow_pool()
     (job,) = jobs(mawl)
     assert (job["job"], job["program"], job["program_class"]) == ("a.1.count", "count", "compute")
@@ -67,8 +66,7 @@ def test_an_entry_point_of_an_installed_package_is_a_program_by_its_name(mawl: C
     (mawl.directory / "named.toml").write_text(
         'name = "named"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["tally"]]\n'
     )
-    done = mawl("run", "named.toml")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "named.toml")
     (job,) = jobs(mawl)
     assert (job["program"], job["outcome"]) == ("count", "finished")
     assert json.loads(job["answer"])["rows"] > 0

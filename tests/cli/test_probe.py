@@ -35,8 +35,7 @@ def stubbed(mawl: Command, fault: str = "") -> dict[str, str]:
 
 @needs.marks(needs.program("fio"))
 def test_one_command_gives_the_papers_table_for_each_role(roles: Command) -> None:
-    done = roles("probe", *PAPERS, *SMALL)
-    assert done.returncode == 0, done.stderr
+    done = roles.ok("probe", *PAPERS, *SMALL)
     for role in ("data", "work", "util"):
         (part,) = [part for part in done.stdout.split("\n\n") if part.startswith(f"{role}: ")]
         rows = [line.split() for line in part.splitlines() if line.startswith("256 KiB")]
@@ -56,8 +55,7 @@ def test_one_command_gives_the_papers_table_for_each_role(roles: Command) -> Non
 
 def test_a_candidate_is_probed_without_the_roles_and_json_has_the_guideline(roles: Command) -> None:
     (roles.directory / "new").mkdir()
-    done = roles("probe", "new", "--json", *SMALL, **stubbed(roles))
-    assert done.returncode == 0, done.stderr
+    done = roles.ok("probe", "new", "--json", *SMALL, **stubbed(roles))
     told = json.loads(done.stdout)
     (target,) = told["targets"]
     assert (target["name"], target["roles"]) == (str(roles.directory / "new"), [])
@@ -68,8 +66,7 @@ def test_a_candidate_is_probed_without_the_roles_and_json_has_the_guideline(role
 def test_a_name_that_is_not_utf_8_is_escaped(roles: Command) -> None:
     name = os.fsdecode(b"caf\xe9")
     (roles.directory / name).mkdir()
-    done = roles("probe", name, *SMALL, "--json", **stubbed(roles))
-    assert done.returncode == 0, done.stderr
+    done = roles.ok("probe", name, *SMALL, "--json", **stubbed(roles))
     escaped = str(roles.directory / "caf\\xe9")
     assert json.loads(done.stdout)["targets"][0]["directory"] == escaped
     assert json.loads((roles.directory / "probe.json").read_text())["targets"][0]["name"] == escaped
@@ -79,8 +76,7 @@ def test_a_probe_goes_into_a_run_whose_report_shows_it(roles: Command) -> None:
     environment = stubbed(roles)
     assert roles("probe", *SMALL, "--streams", "2", **environment).returncode == 0
     (roles.directory / "sort.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
-    done = roles("run", "sort.toml", "--probe", "probe.json", "--output", "probed")
-    assert done.returncode == 0, done.stderr
+    roles.ok("run", "sort.toml", "--probe", "probe.json", "--output", "probed")
     summary = json.loads(roles("report", "probed", "--format", "json").stdout)
     read = summary["storage"]["by_role"]["work"]["read"]
     assert read["capability_bytes_per_second"] == 5000.0
@@ -191,8 +187,7 @@ def wait_for(what: object) -> None:
 
 
 def test_a_probe_writes_a_system_that_reads_back(roles: Command) -> None:
-    done = roles("probe", *PAPERS, *SMALL, "--system", "here.toml", **stubbed(roles))
-    assert done.returncode == 0, done.stderr
+    done = roles.ok("probe", *PAPERS, *SMALL, "--system", "here.toml", **stubbed(roles))
     assert "system description in here.toml" in done.stderr
     system = load_system(roles.directory / "here.toml")
     assert system.node_count == 1

@@ -69,8 +69,7 @@ class PrometheusServer:
 def metrics(mawl: Command, nano_run: Path) -> str:
     """What mawl exports of a run, which the server also has."""
     shutil.copytree(nano_run, mawl.directory / "runs" / "nano-1")
-    done = mawl("report", "nano-1", "--format", "openmetrics")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("report", "nano-1", "--format", "openmetrics")
     return done.stdout
 
 

@@ -9,6 +9,7 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.records.papers import published as shipped
 from mawl.reports.layout import LINE_WIDTH
+from tests.cli.conftest import Command
 from tests.fakes.command_line import call
 
 
@@ -93,3 +94,10 @@ def test_tables_that_cannot_be(words: tuple[str, ...], reason: str) -> None:
     with pytest.raises(UsageError) as error:
         call("published", *words)
     assert reason in str(error.value)
+
+
+def test_a_run_or_a_change_does_not_go_with_published_systems(mawl: Command) -> None:
+    for given, word in (("--nodes=2", "--nodes"), ("--set=cores=2", "--set"), ("somewhere", "RUN")):
+        done = mawl("simulate", "--published", given)
+        assert done.returncode == 2
+        assert f"--published does not go with {word}" in done.stderr

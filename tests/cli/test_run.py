@@ -8,6 +8,7 @@ import shutil
 import signal
 import time
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -25,16 +26,14 @@ ONE_JOB = 'name = "one"\nscale = 0.00005\n[[sessions]]\nname = "a"\nstages = [["
 
 def test_a_fresh_interpreter_runs_the_same_job(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    done = mawl("run", "one.toml", "--start", "spawn")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--start", "spawn")
     (job,) = open_run(mawl.directory / "runs" / "latest").job_records()
     assert (job.outcome, job.verified) == ("finished", True)
     assert mawl.leftovers() == []
 
 
 def test_nano_runs_verifies_and_leaves_only_its_run_folder(mawl: Command) -> None:
-    done = mawl("run", "nano")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("run", "nano")
     assert "8 jobs" in done.stdout
     summary = json.loads(mawl("report", "latest", "--format", "json").stdout)
     assert summary["outcome"] == "completed"
@@ -57,8 +56,7 @@ def test_nano_runs_verifies_and_leaves_only_its_run_folder(mawl: Command) -> Non
 
 def test_outputs_stay_under_data_where_that_is_asked(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
-    done = mawl("run", "one.toml", "--keep-outputs")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--keep-outputs")
     assert mawl("clean").stdout == "nothing to clean\n"
     (kept,) = map(Path, mawl.leftovers())
     assert [path.name for path in kept.glob("*/*")] == ["sorted.arrow"]
@@ -247,3 +245,34 @@ def test_a_directory_that_vanishes_in_a_run_is_named_as_the_reason(
     first, second = open_run(mawl.directory / "runs" / "latest").job_records()
     assert f"this {role} directory of the run vanished while the job ran" in (first.reason or "")
     assert f"the {role} directory of the job cannot be made" in (second.reason or "")
+
+
+def test_a_run_without_times_alone_is_not_known(mawl: Command, tmp_path: Path) -> None:
+    junit = tmp_path / "mawl.xml"
+    asked = ("--fail-on", "not-carried", "--junit", str(junit))
+    (mawl.directory / "one.toml").write_text(ONE_JOB)
+    assert mawl("run", "one.toml", *asked).returncode == 4
+    (suite,) = ElementTree.parse(junit).getroot()
+    assert [case.attrib["name"] for case in suite] == ["completed", "not-carried"]
+    assert [[child.tag for child in case] for case in suite] == [["system-out"], ["error"]]
+
+    junit.unlink()
+    assert mawl("report", *asked).returncode == 4
+    assert ElementTree.parse(junit).getroot().attrib["errors"] == "1"
+    assert mawl("report").returncode == 0
+
+    compared = mawl("compare", "latest", "latest", "--fail-on", "slower", "--anyway")
+    assert compared.returncode == 4, compared.stderr
+
+
+def test_what_cannot_be_asked_is_refused_before_any_work(mawl: Command, tmp_path: Path) -> None:
+    for words, said in (
+        (("--fail-on", "slower"), "two sides"),
+        (("--junit", "mawl.xml"), "goes with --fail-on"),
+        (("--fail-on", "not-carried", "--junit", "nowhere/mawl.xml"), "cannot be written"),
+        (("--fail-on", "not-carried", "--dry-run"), "--dry-run"),
+        (("--fail-on", "not-carried", "--find-sessions"), "find-sessions"),
+    ):
+        ended = mawl("run", "nano", *words)
+        assert (ended.returncode, said in ended.stderr) == (2, True), ended.stderr
+    assert not (tmp_path / "runs").exists()

@@ -13,8 +13,7 @@ from tests.cli.test_run import ONE_JOB
 
 def test_a_cold_run_and_its_host(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    done = mawl("run", "one.toml", "--cache", "cold")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok("run", "one.toml", "--cache", "cold")
     assert done.stdout.startswith("answer ")
     report = mawl("report", "latest", "--all").stdout
     assert "host      processors" in report

@@ -29,8 +29,7 @@ def workload(directory: Path) -> str:
 
 def answers(mawl: Command, *options: str) -> dict[str, Answer]:
     """The answers by program of one run, whose jobs all finished."""
-    done = mawl("run", workload(mawl.directory), *options)
-    assert done.returncode == 0, done.stdout + done.stderr
+    mawl.ok("run", workload(mawl.directory), *options)
     jobs = open_run(mawl.directory / "runs" / "latest").job_records()
     assert {job.program for job in jobs} == set(CATALOGUE)
     return {job.program: job.answer for job in jobs}

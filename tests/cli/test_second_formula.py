@@ -101,8 +101,7 @@ def counted(made: Library, mawl: Command) -> Command:
 
 def ran(mawl: Command, *arguments: str) -> tuple[Any, Path]:
     """The summary of a run, and its folder."""
-    done = mawl("run", *arguments)
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", *arguments)
     summary = json.loads(mawl("report", "latest", "--format", "json").stdout)
     folder = (mawl.directory / "runs" / "latest").resolve()
     again = slowdown_by_table(folder, summary["workload"]["scale"])
@@ -129,8 +128,7 @@ def test_an_imported_run_whose_unknown_figures_have_their_reason(mawl: Command) 
     names = ("load", "sort", "model")
     logs = {name: log(EIGHT + timedelta(seconds=20 * at), 50) for at, name in enumerate(names)}
     write(mawl.directory / "logs", **logs)
-    done = mawl("import", "logs", "--output", "imported")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("import", "logs", "--output", "imported")
     summary = json.loads(mawl("report", "imported", "--format", "json").stdout)
     compare(summary, mawl.directory / "imported", fewest=40)
 

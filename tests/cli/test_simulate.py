@@ -54,12 +54,10 @@ def test_a_measured_run_is_simulated_kept_and_reported(mawl: Command, nano_run: 
     shutil.copytree(nano_run, mawl.directory / "measured")
     # Other tests use the disk, too.
     asked = ("simulate", "measured", "--anyway", "--set", "cores=8", "--grow", "2,4", "--against", "measured")
-    text = mawl(*asked)
-    assert text.returncode == 0, text.stderr
+    text = mawl.ok(*asked)
     assert "twice the" in text.stdout
     assert "no range: cores is" in text.stdout
-    found = mawl(*asked, "--output", "kept", "--json")
-    assert found.returncode == 0, found.stderr
+    found = mawl.ok(*asked, "--output", "kept", "--json")
     block = json.loads(found.stdout)
     unknown = [".".join(path) for path in leaves(block, ("simulate",)) if not defined(path)]
     assert unknown == []
@@ -82,8 +80,7 @@ def test_a_run_of_logs_has_a_range_and_says_what_it_assumes(mawl: Command, nano_
     assert failed.returncode == 2
     assert "--measured-on FILE" in failed.stderr and "a recording of their host" in failed.stderr
     (mawl.directory / "own.toml").write_text(OWN)
-    found = mawl("simulate", "imported", "--measured-on", "own.toml", "--set", "disk.read=1GB", "--json")
-    assert found.returncode == 0, found.stderr
+    found = mawl.ok("simulate", "imported", "--measured-on", "own.toml", "--set", "disk.read=1GB", "--json")
     block = json.loads(found.stdout)
     unknown = [".".join(path) for path in leaves(block, ("simulate",)) if not defined(path)]
     assert unknown == []

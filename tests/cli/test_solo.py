@@ -31,8 +31,7 @@ def report(mawl: Command) -> dict[str, Any]:
 @pytest.mark.lab
 def test_times_alone_are_measured_anew_unless_stored_ones_are_asked_for(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    first = mawl("run", "one.toml", "--solo")
-    assert first.returncode == 0, first.stderr
+    first = mawl.ok("run", "one.toml", "--solo")
     assert "running 1 kind of jobs alone first: run 3 of 3" in first.stderr
     assert " times as long in the mix as alone (decides nothing); 3 runs of each of 1 " in first.stdout
     summary = report(mawl)
@@ -80,8 +79,7 @@ def test_bounds_of_answer_and_guideline_are_settings(mawl: Command) -> None:
 def test_reference_times_of_a_file_are_in_the_sentence_and_its_name_in_the_figures(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     (mawl.directory / "own.toml").write_text("core_speed = 2.0\n[cpu_seconds]\nstress_projection = 0.2\n")
-    done = mawl("run", "one.toml", "--reference", "own.toml")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--reference", "own.toml")
     answer = report(mawl)["answer"]
     reference = answer["reference"]
     assert reference["file"].startswith("own.toml@") and reference["version"] is None

@@ -101,8 +101,7 @@ def test_wrong_use_is_one_sentence(words: list[str], reason: str, capsys: pytest
 
 def test_a_run_records_its_settings_and_is_checked(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
-    done = mawl("run", "one.toml", "--option", "sortsize=64MiB")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--option", "sortsize=64MiB")
     (inventory,) = open_run(mawl.directory / "runs" / "latest").facts.inventories.values()
     assert isinstance(inventory, Inventory) and inventory.cpu_seconds is not None
     assert inventory.families["options"]["machine"]["sortsize_bytes"] == 64 * 2**20

@@ -15,7 +15,7 @@ import msgspec
 import pytest
 
 from mawl import __version__
-from mawl.commands.campaign_continue import this_machine
+from mawl.commands.campaign_settings import this_machine
 from mawl.commands.main import main
 from mawl.commands.tune import parse_budget
 from mawl.records.store import open_run
@@ -33,8 +33,7 @@ def test_a_search_of_real_runs_and_its_continuation(mawl: Command) -> None:
     """The budget has room for the one setting that is always tried."""
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     asked = ("tune", "search", "one.toml", "--dimension", "cpucount=1,2", "--budget", "1s", "--json")
-    done = mawl(*asked, "--option", "sortsize=64MiB")
-    assert done.returncode == 0, done.stderr
+    done = mawl.ok(*asked, "--option", "sortsize=64MiB")
     found = json.loads(done.stdout)
     assert found["outcome"] in ("open", "nothing better")
     assert [trial["setting"] for trial in found["trials"]] == [{"cpucount": 2}]
@@ -113,8 +112,7 @@ def test_a_search_goes_on_only_where_it_was_begun(
 def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:
     (mawl.directory / "one.toml").write_text(ONE_JOB)
     (mawl.directory / "fast.toml").write_text(PROFILE)
-    done = mawl("run", "one.toml", "--profile", "fast.toml", "--option", "cpucount=1")
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "one.toml", "--profile", "fast.toml", "--option", "cpucount=1")
     facts = open_run(mawl.directory / "runs" / "latest").facts
     assert facts.workload.options is not None
     assert facts.workload.options.sortsize_bytes == 64 * 2**20

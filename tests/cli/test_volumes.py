@@ -42,8 +42,7 @@ def summary(mawl: Command) -> dict[str, Any]:
 @pytest.mark.parametrize("order", ["rotation", "free-space"])
 def test_each_volume_is_reported_and_they_add_up_to_their_role(mawl: Command, order: str) -> None:
     work = four_volumes(mawl.directory, COPIES)
-    done = mawl("run", "four.toml", "--work", *work, "--volume-order", order)
-    assert done.returncode == 0, done.stderr
+    mawl.ok("run", "four.toml", "--work", *work, "--volume-order", order)
     found = summary(mawl)
     volumes = [volume for volume in found["volumes"] if volume["role"] == "work"]
     assert [volume["directory"] for volume in volumes] == work
@@ -130,8 +129,7 @@ def test_by_free_space_a_full_volume_is_left_alone(mawl: Command) -> None:
     work = four_volumes(mawl.directory)
     with small_volume(Path(work[1])) as small:
         fill(small, 2**18)
-        done = mawl("run", "four.toml", "--work", *work, "--volume-order", "free-space")
-        assert done.returncode == 0, done.stderr
+        mawl.ok("run", "four.toml", "--work", *work, "--volume-order", "free-space")
         volumes = {volume["directory"]: volume for volume in summary(mawl)["volumes"]}
         refused = mawl("run", "four.toml", "--work", *work)
     assert volumes[str(small)]["written_bytes"] == 0

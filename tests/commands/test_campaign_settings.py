@@ -1,17 +1,21 @@
-"""Commands of arms are shown first, and asked for at a terminal."""
+"""Commands of arms are shown first, and asked for at a terminal; a campaign goes on where it began."""
 
 from __future__ import annotations
 
 import io
 import sys
+from pathlib import Path
 
+import msgspec
 import pytest
 
-from mawl.base.errors import InterruptedRunError
-from mawl.commands.campaign_settings import agree
+from mawl.base.errors import InterruptedRunError, UsageError
+from mawl.commands.campaign_settings import agree, check_place, this_machine
 from mawl.records.model.campaign import Arm
 from mawl.records.spec.campaign import ArmSetting
+from mawl.records.spec.run_spec import RunSpec
 from tests.fakes.campaign_runs import campaign
+from tests.fakes.search_runs import campaign
 
 SETTING = ArmSetting(name="mode", before="set\n mode 4", after="set mode 8", check="get mode", expect="4")
 RECORD = campaign(arms=[Arm(name="a", workload="tiny"), Arm(name="b", workload="tiny", setting=SETTING)])
@@ -59,3 +63,21 @@ def test_campaigns_without_settings_ask_nothing(
     monkeypatch.setattr(sys, "stdin", Terminal(""))
     agree(campaign(), yes=False)
     assert capsys.readouterr().err == ""
+
+
+def test_a_campaign_goes_on_where_it_began(tmp_path: Path) -> None:
+    record = msgspec.structs.replace(campaign(), machine=this_machine(), spec=RunSpec())
+    check_place(record, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"spec": None, "format_version": "1.0"}, "was begun by an older mawl.*go on with mawl 0.1.0"),
+        ({"spec": RunSpec()}, "was begun on another machine"),
+        ({"spec": RunSpec(), "machine": this_machine(), "directory": "/gone"}, "/gone: the directory"),
+    ],
+)
+def test_elsewhere_it_is_refused(changes: dict[str, object], sentence: str, tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        check_place(msgspec.structs.replace(campaign(), **changes), tmp_path)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import re
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import pytest
 
 from mawl import __version__
 from mawl.base import errors
+from mawl.base.process import importing
 from mawl.commands import doctor, plan
 from mawl.commands.main import main
 from mawl.commands.verbs import VERBS, Arguments, Verb, build_parser
@@ -254,3 +256,23 @@ def test_an_older_python_is_refused_in_one_sentence(version: str, said: str | No
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
     wanted = f"mawl needs Python 3.11 or later, and this is {said}\n" if said else ""
     assert (done.returncode, done.stderr) == (1 if said else 0, wanted)
+
+
+CODE = """
+import sys, mawl.commands.run
+unwanted = ("mawl.run.runner", "mawl.programs.datagen", "distributed")
+print(*sorted(name for name in sys.modules if name.startswith(unwanted)))
+"""
+
+
+def test_the_command_alone_loads_neither_the_runner_nor_dask() -> None:
+    done = subprocess.run([sys.executable, "-c", CODE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_no_collection_runs_while_modules_are_imported() -> None:
+    before = gc.get_freeze_count()
+    with importing():
+        assert not gc.isenabled()
+    assert gc.isenabled() and gc.get_freeze_count() > before
+    gc.unfreeze()

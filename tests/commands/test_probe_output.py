@@ -1,4 +1,4 @@
-"""``mawl probe --output``: links stay, what is no file is not replaced, nobody's file is touched."""
+"""``mawl probe --output``, where links stay and what is no file is not replaced; and the report of fio's figures."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError, UsageError
+from mawl.commands.main import main
 from mawl.commands.probe import ProbeOutput
 from mawl.records.store.side_files import read_probe
 from tests import needs
 from tests.fakes.probes import disk, probe, target
+from tests.importers.test_fio_files import document
 
 
 def kept(path: Path) -> None:
@@ -83,3 +85,17 @@ def test_a_device_node_stays_one_and_a_block_device_is_refused(tmp_path: Path) -
     with pytest.raises(UsageError, match="it is a block device"):
         ProbeOutput(str(block))
     assert block.is_block_device()
+
+
+@pytest.mark.parametrize("options", [[], ["--all"]])
+def test_the_report_of_an_import_of_fio_has_its_rates(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: list[str]
+) -> None:
+    (tmp_path / "fio.json").write_text(document())
+    run = tmp_path / "run"
+    assert main(["import", str(tmp_path / "fio.json"), "--output", str(run)]) == 0
+    capsys.readouterr()
+    assert main(["report", str(run), *options]) == 0
+    printed = capsys.readouterr().out
+    assert "IOPS" in printed and "MB/s" in printed
+    assert "/sas/work" in printed

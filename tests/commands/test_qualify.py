@@ -13,8 +13,7 @@ import pytest
 
 from mawl.advice.qualification.gather import command_again
 from mawl.commands.main import main
-from mawl.commands.qualify import cleaning
-from mawl.commands.qualify_text import ProgressLines, choice_text
+from mawl.commands.qualify import ProgressLines, choice_text, cleaning
 from mawl.records.model.qualification import Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered

@@ -14,8 +14,7 @@ import time
 from pathlib import Path
 
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
-from mawl.commands.campaign_continue import this_machine
-from mawl.commands.campaign_settings import settings_of
+from mawl.commands.campaign_settings import settings_of, this_machine
 from mawl.measure.processes import descendants
 from mawl.records.model.campaign import Arm, Campaign, Slot
 from mawl.records.spec.campaign import ArmSetting

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.completion import SCRIPTS
+from mawl.commands.schema import SCRIPTS
 from mawl.commands.verbs import VERBS
 from tests import needs
 from tools.shell import files

@@ -26,8 +26,7 @@ from mawl.archive.manifest import Contents, check_signature
 from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import MawlError
-from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import json_record, json_tree
+from mawl.base.foreign import json_record, json_tree, read_regular
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.derived_jobs import derived_programs
 from mawl.records.model.records import Answer, JobRecord

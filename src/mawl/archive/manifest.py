@@ -34,7 +34,7 @@ from mawl.archive.container import (
     is_name,
 )
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError, UsageError
-from mawl.base.foreign_text import json_record
+from mawl.base.foreign import json_record
 from mawl.base.removal import temporary_directory
 from mawl.records.store import Run
 from mawl.records.store.files import TABLES, major

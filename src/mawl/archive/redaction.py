@@ -22,7 +22,7 @@ import tomli_w
 from mawl.archive.container import content_of, files_of
 from mawl.archive.manifest import Redaction
 from mawl.base.errors import UnreadableRunError, UsageError
-from mawl.base.foreign_text import json_tree, toml_tree
+from mawl.base.foreign import json_tree, toml_tree
 from mawl.base.private_text import hosts_in, is_private_path, paths_in, replace_paths, secrets_in
 from mawl.plan.environment import values_of_file
 from mawl.records.model.campaign import Campaign

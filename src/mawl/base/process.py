@@ -1,12 +1,10 @@
-"""How mawl's own processes end: as the interpreter ends one, without the destructors of C++ libraries.
-
-Ctrl-C (SIGINT) deferred while it must not interrupt.
-"""
+"""mawl's own processes: how they import, hold Ctrl-C back, and end."""
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import gc
 import os
 import signal
 import sys
@@ -54,3 +52,20 @@ def end_with(main: Callable[[], int]) -> NoReturn:
             with contextlib.suppress(OSError, ValueError):
                 stream.flush()
         os._exit(status)
+
+
+@contextlib.contextmanager
+def importing() -> Iterator[None]:
+    """Import modules without collections meanwhile, and leave what they made out of later ones.
+
+    A module's objects stay until the process ends. Each collection of the oldest generation walks all of
+    them, and while imports go on that happens again and again.
+    """
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if enabled:
+            gc.enable()

@@ -12,8 +12,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
-from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import LARGEST_TOML_BYTES, toml_tree
+from mawl.base.foreign import LARGEST_TOML_BYTES, read_regular, toml_tree
 from mawl.campaigns.process import MawlRun
 from mawl.campaigns.series import (
     Execute,
@@ -28,8 +27,14 @@ from mawl.campaigns.series import (
     smt_arms,
 )
 from mawl.commands.arguments import bounds_of, layer_of, settings
-from mawl.commands.campaign_continue import check_place, note_version, saying_how_to_go_on, this_machine
-from mawl.commands.campaign_settings import agree, settings_of
+from mawl.commands.campaign_settings import (
+    agree,
+    check_place,
+    note_version,
+    saying_how_to_go_on,
+    settings_of,
+    this_machine,
+)
 from mawl.commands.fail_on import Failing, check_campaign, refuse_question
 from mawl.commands.reporting import (
     campaign_found,

@@ -12,8 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mawl.base.imports import importing
-from mawl.base.process import end_with
+from mawl.base.process import end_with, importing
 
 if TYPE_CHECKING:
     from mawl.records.spec.task import Task, TaskAnswer
@@ -53,8 +52,7 @@ def main() -> int:
 
 
 def _do(task: Task) -> TaskAnswer:
-    from mawl.commands.make_run import make_run
-    from mawl.commands.run_report import EXIT_OF_OUTCOME, leave_page
+    from mawl.commands.single_run import EXIT_OF_OUTCOME, leave_page, make_run
     from mawl.commands.terminal import require_programs
     from mawl.records.spec.run_spec import check
     from mawl.records.spec.sources import as_command

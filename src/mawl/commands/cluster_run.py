@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.base.imports import importing
+from mawl.base.process import importing
 from mawl.commands.arguments import volumes_of
 from mawl.commands.progress import view
 from mawl.commands.terminal import require_cluster

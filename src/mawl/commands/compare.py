@@ -19,9 +19,8 @@ import msgspec
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
 from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
-from mawl.commands.output import write_text
 from mawl.commands.reporting import run_name
-from mawl.commands.terminal import width_for
+from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.records.model.thresholds import value_of

@@ -16,8 +16,7 @@ from pathlib import Path
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import format_memory, parse_size
 from mawl.commands.arguments import DATA, JSON, UTIL, WORK, settings
-from mawl.commands.output import write_text
-from mawl.commands.terminal import installing
+from mawl.commands.terminal import installing, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.measure.compressibility.codecs import (
     CODECS,

@@ -25,7 +25,7 @@ from mawl.campaigns.qualify.choice import Chooser
 from mawl.campaigns.qualify.machine import QualifyMachine, do_task
 from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.commands.arguments import ROLES_OF_RUN, bounds_of, settings, spec_of_arguments, volumes_of
-from mawl.commands.qualify_text import ProgressLines
+from mawl.commands.qualify import ProgressLines
 from mawl.commands.reporting import leave_html, short_path
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, options_of_run

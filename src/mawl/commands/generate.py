@@ -2,25 +2,29 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
 from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
-from mawl.commands.inputs import inputs_with_progress
 from mawl.commands.verbs import Verb, option, options_of_run
-from mawl.plan.needs import needs
+from mawl.plan.needs import Needs, needs
 from mawl.plan.output import write_plan
 from mawl.plan.run_plan import plan_of
-from mawl.programs.datagen.generate import Status
+from mawl.plan.workload import Plan
+from mawl.programs.datagen.generate import GenerationProgress, Status
 from mawl.programs.datagen.workers import usual_processes
-from mawl.records.spec.program_options import ROLES
+from mawl.records.spec.program_options import ROLES, VolumeOrder
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.output import write_output
-from mawl.run.runner.facts import Inputs
+from mawl.records.volumes import Volumes
+from mawl.run.runner.facts import Inputs, make_inputs
 
 
 class MadeTable(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +46,8 @@ class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class GenerateArguments(WorkloadArguments):
+    """Build the input tables that a workload reads, or check those that are there."""
+
     roles: Any = options_of_run(*ROLES, "volume_order")
     processes: str | None = option("N", "processes that build (default: one a core)")
     output: str | None = option(
@@ -95,4 +101,51 @@ def generate_inputs(spec: RunSpec) -> Inputs:
     )
 
 
-VERBS = {"generate": Verb(GenerateArguments, run)}
+def inputs_with_progress(
+    plan: Plan,
+    volumes: Volumes,
+    needed: Needs,
+    *,
+    order: VolumeOrder,
+    processes: int,
+    verify: bool = False,
+) -> Inputs:
+    """``make_inputs``, and how far it is on standard error."""
+    with contextlib.closing(_View(sys.stderr)) as view:
+        return make_inputs(
+            plan, volumes, needed, order=order, processes=processes, verify=verify, progress=view.show
+        )
+
+
+class _View:
+    """Progress of a generation: a rewritten line on a terminal, a plain line every 5 s elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._next = time.monotonic() + (0.2 if self._terminal else 5.0)
+
+    def show(self, progress: GenerationProgress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (0.2 if self._terminal else 5.0)
+        text = (
+            f"{'checking' if progress.checking else 'generating'} {progress.table}: "
+            f"{format_bytes(progress.done_bytes)} of {format_bytes(progress.total_bytes)}"
+        )
+        self._write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
+
+    def close(self) -> None:
+        if self._terminal:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a terminal that is gone ends no run
+            self._stream.write(text)
+            self._stream.flush()
+
+
+VERBS = {
+    "generate": Verb(GenerateArguments, run),
+}

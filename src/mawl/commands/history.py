@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING
 from mawl.base.errors import MawlError
 from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
 from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
-from mawl.commands.output import write_text
-from mawl.commands.terminal import width_for
+from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, switch
 from mawl.records.store import open_run
 from mawl.records.store.campaign import runs_and_campaigns

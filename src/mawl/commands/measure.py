@@ -20,7 +20,7 @@ import msgspec
 from mawl.base.errors import MawlError
 from mawl.base.units import format_bytes, format_seconds
 from mawl.commands.arguments import DATA, UTIL, WORK, settings
-from mawl.commands.output import encoded
+from mawl.commands.terminal import encoded
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.io import DeviceBytes
 from mawl.figures.job_sums import UNKNOWN_PEAK

@@ -7,6 +7,8 @@ give, shows what it expects, asks, runs, and answers in one sentence.  docs/guid
 from __future__ import annotations
 
 import argparse
+import contextlib
+import math
 import secrets
 import shlex
 import sys
@@ -14,7 +16,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
@@ -23,22 +25,29 @@ from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
-from mawl.base.imports import importing
-from mawl.campaigns.qualify.choice import smallest
+from mawl.base.process import importing
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_memory,
+    format_percent,
+    format_ratio,
+    format_seconds,
+)
+from mawl.campaigns.qualify.choice import PUBLISHABLE_SECONDS, SPARE_RATIO, smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
 from mawl.commands.arguments import bounds_of, settings, spec_of_arguments, volumes_of
-from mawl.commands.campaign_continue import check_place, this_machine
+from mawl.commands.campaign_settings import check_place, this_machine
 from mawl.commands.cluster_run import check_reach, places_on_nodes
 from mawl.commands.fail_on import JUNIT, Failing, fail_on
-from mawl.commands.qualify_text import ProgressLines, choice_text
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
-from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
+from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification, QualificationChoice
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.settings import Settings
@@ -52,6 +61,7 @@ from mawl.records.store.campaign import (
 )
 from mawl.records.store.files import replace_file
 from mawl.records.store.folder import make_folder
+from mawl.reports.qualification.content import demand_words
 from mawl.reports.qualification.forms import render_disclosure, render_markdown, render_text
 from mawl.version import __version__
 
@@ -79,6 +89,12 @@ MOST_REPEAT = 99
 
 
 class QualifyArguments(Arguments):
+    """From "I have this server" to an answer: does it carry the load, what limits it, how many sessions fit.
+
+    Looks at the machine, probes its storage, times the programs, chooses sessions and scale for the time that
+    you give, shows what it expects, asks, runs, and answers in one sentence. docs/guides/qualify.md shows it.
+    """
+
     roles: Any = options_of_run(*ROLES, "volume_order")
     runs: str | None = option("DIR", "where its folder goes (default: ./runs)", group="places")
     output: str | None = option("DIR", "the folder itself (default: RUNS/qualify-...)", group="places")
@@ -327,4 +343,113 @@ def _confirm() -> bool:
     return answer.strip().lower() in ("", "y", "yes") and answer != ""
 
 
-VERBS = {"qualify": Verb(QualifyArguments, run, EXIT_STATUS, grouped=True)}
+MOST_CHARACTERS = 100
+
+
+class ProgressLines:
+    """Lines on a stream; on a terminal the last one is rewritten while a run goes on."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream, self._terminal = stream, stream.isatty()
+        self._open = False
+
+    def say(self, line: str) -> None:
+        self._write(f"{self._cleared()}{line}\n")
+
+    def rewrite(self, line: str) -> None:
+        """A line that the next one replaces; nothing but on a terminal."""
+        if self._terminal and line:
+            self._write(f"{self._cleared()}\r\x1b[K  {line[:MOST_CHARACTERS]}")
+            self._open = True
+
+    def clear(self) -> None:
+        self._write(self._cleared())
+
+    def _cleared(self) -> str:
+        was, self._open = self._open, False
+        return "\r\x1b[K" if was else ""
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError):  # a terminal that is gone ends no qualification
+            self._stream.write(text)
+            self._stream.flush()
+
+
+def choice_text(choice: QualificationChoice, asked: Asked) -> str:
+    """The choice with its reasons, its forecast, and the answer that is expected."""
+    wide = max(len(decision.what) for decision in choice.decisions)
+    value = max(len(decision.value) for decision in choice.decisions)
+    lines = ["", "what will be run"]
+    lines += [
+        f"  {decision.what:<{wide}}  {decision.value:<{value}}  {decision.why}"
+        for decision in choice.decisions
+    ]
+    phases = ", ".join(
+        f"{name} {format_seconds(seconds)}"
+        for name, seconds in choice.phase_seconds.items()
+        if seconds >= 0.5
+    )
+    reach = [
+        f"{name} {format_percent(ratio)}"
+        for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio))
+        if ratio is not None
+    ]
+    expected, bound = choice.expected, format_ratio(asked.answer_bound)
+    answer = (
+        f"{expected.answer}: {expected.reason}"
+        if expected.reason
+        else f"{expected.answer}, {format_percent(expected.probability)} sure: "
+        f"{format_ratio(expected.slowdown)} times the reference time "
+        f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; bound {bound})"
+    )
+    over = choice.total_seconds > 60 * asked.minutes
+    minutes = math.ceil(choice.total_seconds / (60 * (1 - SPARE_RATIO)))
+    lines += [
+        "forecast",
+        f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
+        + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
+        *_run_lines(choice),
+        *_load_lines(choice, asked.minutes),
+        *([f"  demand    {words}"] if (words := demand_words(choice)) else []),
+        f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
+        f"input tables; memory {format_memory(choice.memory_bytes)}"
+        + (" (a node; nodes that share data share its input tables)" if choice.nodes > 1 else ""),
+        f"  reach     {', '.join(reach) or 'not known'} of the bytes reach the storage",
+        f"  answer    {answer}",
+    ]
+    return "\n".join(lines)
+
+
+def _load_lines(choice: QualificationChoice, minutes: float) -> list[str]:
+    """How long the storage is loaded, and what jobs do to each other's CPU seconds."""
+    if choice.load_seconds is None:
+        return []
+    needed = f"{PUBLISHABLE_SECONDS / 60:g} min of load"
+    why = f"as an answer to publish needs, {needed} or more"
+    if choice.minutes_to_publish is not None:
+        why = (
+            f"with {minutes:g} min the answer will be preliminary, because {needed} need about "
+            f"--minutes {choice.minutes_to_publish}"
+        )
+    lines = [f"  load      {format_seconds(choice.load_seconds)}: {why}"]
+    if choice.mutual_slowing_ratio is not None:
+        times = f"{format_ratio(choice.mutual_slowing_ratio)} times the CPU seconds of the same jobs alone"
+        lines.append(f"  together  {counted_noun(choice.sessions, 'session')} take {times}")
+    return lines
+
+
+def _run_lines(choice: QualificationChoice) -> list[str]:
+    moved, active = format_bytes(choice.moved_bytes), format_seconds(choice.active_seconds)
+    if choice.nodes == 1:
+        return [f"  one run   {choice.jobs} jobs, {moved} moved, active phase {active}"]
+    nodes, every = choice.nodes, format_bytes(choice.nodes * choice.moved_bytes)
+    return [
+        f"  one node  {choice.jobs} jobs, {moved} moved, active phase {active}",
+        f"  {f'{nodes} nodes':<8}  {nodes * choice.jobs} jobs, {every} moved; a run is planned with "
+        f"{format_seconds(choice.run_seconds)}, for a load that is just carried",
+    ]
+
+
+VERBS = {
+    "qualify": Verb(QualifyArguments, run, EXIT_STATUS, grouped=True),
+}

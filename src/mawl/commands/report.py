@@ -25,7 +25,6 @@ from mawl.commands.fail_on import (
     check_run,
     fail_on,
 )
-from mawl.commands.output import encoded, write_text
 from mawl.commands.reporting import (
     CAMPAIGN_FORMATS,
     campaign_found,
@@ -37,7 +36,7 @@ from mawl.commands.reporting import (
     write_campaign_page,
     write_html,
 )
-from mawl.commands.terminal import COLOUR_CHOICES, style_of, width_for
+from mawl.commands.terminal import COLOUR_CHOICES, encoded, style_of, width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView

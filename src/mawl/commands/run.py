@@ -6,11 +6,10 @@ import sys
 from typing import Any
 
 from mawl.base.errors import UsageError
-from mawl.base.imports import importing
+from mawl.base.process import importing
 from mawl.commands.arguments import PLAN_OPTIONS, PROFILE, WorkloadArguments, settings, spec_of_arguments
 from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, check_run, fail_on, refuse_slower
-from mawl.commands.make_run import make_run
-from mawl.commands.run_report import EXIT_OF_OUTCOME, show
+from mawl.commands.single_run import EXIT_OF_OUTCOME, make_run, show
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec

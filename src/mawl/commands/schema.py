@@ -1,18 +1,34 @@
-"""Print the JSON Schema of what another verb prints as JSON, or list them all.
-
-A schema names its format and version in $id.  A new field raises the second number; a field that is
-removed or changes its meaning raises the first.
-"""
+"""What mawl prints of itself: JSON Schemas of its output, and completion scripts."""
 
 from __future__ import annotations
 
 import importlib
 import json
+from importlib.resources import files
 from typing import Any, NamedTuple
 
 from mawl.base.errors import UsageError, meant
 from mawl.commands.verbs import Arguments, Verb, operand
 from mawl.records.model.probe import PROBE_FORMAT_VERSION
+
+SCRIPTS = {"bash": "mawl.bash", "zsh": "_mawl", "fish": "mawl.fish"}
+"""By shell its file in ``mawl/shell``."""
+
+
+class CompletionArguments(Arguments):
+    """Print the completion script of a shell: verbs, options and their values at a press of Tab.
+
+    The script needs no other program and starts no Python. For this session and this shell alone: source
+    <(mawl completion bash), or in fish: mawl completion fish | source.
+    """
+
+    shell: str = operand(None, "the shell to complete in", choices=tuple(SCRIPTS))
+
+
+def run_completion(arguments: CompletionArguments) -> int:
+    script = files("mawl.commands").joinpath("shell", SCRIPTS[arguments.shell])
+    print(script.read_text(encoding="utf-8"), end="")
+    return 0
 
 
 class PrintedFormat(NamedTuple):
@@ -25,7 +41,7 @@ class PrintedFormat(NamedTuple):
 
 
 FORMATS = {
-    "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.attach:Attached"),
+    "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.join:Attached"),
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
@@ -45,7 +61,9 @@ FORMATS = {
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.import_files:Imported"),
     "lab": PrintedFormat(
-        "mawl lab report --json and mawl lab run --json", "1.0", "mawl.lab.experiment.records:LabReport"
+        "mawl lab report --json and mawl lab run --json",
+        "1.0",
+        "mawl.lab.experiment.records:LabReport",
     ),
     "logs-comparison": PrintedFormat(
         "mawl compare --format json of a run with its logs",
@@ -85,10 +103,16 @@ FORMATS = {
 
 
 class SchemaArguments(Arguments):
+    """Print the JSON Schema of what another verb prints as JSON, or list them all.
+
+    A schema names its format and version in $id. A new field raises the second number; a field that is
+    removed or changes its meaning raises the first.
+    """
+
     name: str | None = operand("NAME", "one of the list (default: the list)", nargs="?")
 
 
-def run(arguments: SchemaArguments) -> int:
+def run_schema(arguments: SchemaArguments) -> int:
     """Print the list or a schema."""
     if arguments.name is None:
         width = max(map(len, FORMATS))
@@ -123,4 +147,7 @@ def text(name: str) -> str:
     return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
 
 
-VERBS = {"schema": Verb(SchemaArguments, run)}
+VERBS = {
+    "completion": Verb(CompletionArguments, run_completion),
+    "schema": Verb(SchemaArguments, run_schema),
+}

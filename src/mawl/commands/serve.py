@@ -37,7 +37,7 @@ def run(arguments: ServeArguments) -> int:
     try:
         from mawl.commands.server.application import create_app
         from mawl.commands.server.connections import address_of, is_loopback, listening, names_of, server_of
-        from mawl.commands.server.work import give_freed_memory_back
+        from mawl.commands.server.run_folders import give_freed_memory_back
     except ModuleNotFoundError as error:
         raise missing_package(error, "server") from None
     give_freed_memory_back()

@@ -1,4 +1,4 @@
-"""What a terminal can show (colours, width), and checks for missing packages."""
+"""Terminals (colours, width), where the text of a verb goes, and checks for missing packages."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import contextlib
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib.util import find_spec
 from typing import Any, TextIO
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.printable import printable
+from mawl.records.store.output import OutputFile
 from mawl.reports.layout import BLOCKS, CODES, LEAST_WIDTH, LINE_WIDTH, Style
 
 COLOUR_CHOICES = ("auto", "always", "never")
@@ -118,3 +119,22 @@ def require_cluster() -> None:
     for name in CLUSTER:
         if find_spec(name) is None:
             raise missing_package(ModuleNotFoundError(name=name), "cluster")
+
+
+def write_text(output: str | None, made: Callable[[], str], option: str = "--output") -> None:
+    """Write what ``made`` returns to the file ``output``, or to the terminal if ``output`` is None.
+
+    ``option`` is the option that named the file.  The file is tried first, so that a bad path fails before
+    any work (``UsageError``).  If the work or the writing fails
+    (``UnsuitableMachineError``), an old file keeps its content, and no new file is left.
+    """
+    if output is None:
+        sys.stdout.write(made())
+        return
+    with OutputFile(output, option) as file:
+        file.write(encoded(made()))
+
+
+def encoded(text: str) -> bytes:
+    """Text for a file, with the escapes that a terminal gets, because a file may be shown on one."""
+    return escape_controls(text).encode()

@@ -24,7 +24,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import DATA, JSON, RUNS, UTIL, WORK, bounds_of, settings, spec_of_arguments
-from mawl.commands.campaign_continue import check_place, note_version, saying_how_to_go_on, this_machine
+from mawl.commands.campaign_settings import check_place, note_version, saying_how_to_go_on, this_machine
 from mawl.commands.terminal import missing_package, require_programs, width_of
 from mawl.commands.verbs import Arguments, Verb, operand, option, options_of_run, repeated, switch
 from mawl.figures.view import StoredView

@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple, Union, get_args, get_origin, get_ty
 
 import msgspec
 
-from mawl.base.imports import importing
+from mawl.base.process import importing
 from mawl.commands.terminal import installing, missing_package
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS
 from mawl.records.spec.forms import Form, Group, Option
@@ -74,7 +74,13 @@ HEADS: dict[str, dict[str, str]] = {
 
 HELP_OF = {verb: text for verbs in HEADS.values() for verb, text in verbs.items()}
 VERBS = tuple(HELP_OF)
-MODULES = {"import": "import_"}
+MODULES = {
+    **dict.fromkeys(("pack", "validate", "publish"), "packs"),
+    **dict.fromkeys(("size", "rank", "placement"), "choose"),
+    **dict.fromkeys(("import", "derive"), "logs"),
+    **dict.fromkeys(("attach", "collect"), "join"),
+    "completion": "schema",
+}
 """Verbs whose module in this package has another name."""
 
 EXIT_STATUS = "exit status: 0 all well, 1 a run or a check failed, 2 wrong use, 130 interrupted"

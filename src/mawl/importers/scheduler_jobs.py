@@ -13,7 +13,7 @@ from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
 
-from mawl.base.foreign_text import BeyondBoundError, json_record
+from mawl.base.foreign import BeyondBoundError, json_record
 from mawl.base.units import counted_noun
 from mawl.importers.formats.scheduler_history import (
     Entry,

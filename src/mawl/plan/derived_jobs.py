@@ -10,8 +10,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import InvalidFileError
-from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import json_record
+from mawl.base.foreign import json_record, read_regular
 from mawl.plan.derived_program import Planned, derived_program, planned
 from mawl.plan.programs import Program
 from mawl.plan.spec import WorkloadSpec

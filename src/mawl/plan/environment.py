@@ -16,8 +16,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import LARGEST_TOML_BYTES
+from mawl.base.foreign import LARGEST_TOML_BYTES, read_regular
 from mawl.plan.command import Command, default_name, literal
 from mawl.plan.spec import JobSpec, WorkloadSpec, command_of, with_command
 from mawl.plan.workload import JobPlan, Plan, load_workload

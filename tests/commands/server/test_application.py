@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import re
 import shutil
+from html import unescape
 from pathlib import Path
 
 import msgspec
 import pytest
+from starlette.requests import Request
 from starlette.testclient import TestClient
+from starlette.types import Message
 
-from mawl.commands.server import reports
+from mawl.advice.bounds import AnswerBounds
+from mawl.commands.server import application, reports
 from mawl.commands.server.application import OPENMETRICS, create_app
+from mawl.commands.server.renderers import standard_renderers
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
+from mawl.records.store.folder import RunWriter
+from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.served_runs import Made, finished
 from tests.fakes.stored_run import START, facts, write_run
 
@@ -242,3 +250,80 @@ def test_head_has_the_headers_and_no_body(runs: Path, client: TestClient) -> Non
     for address in ("/", "/runs/one", "/metrics", "/runs/one/events"):
         answer = client.head(address)
         assert (answer.status_code, answer.content) == (200, b"")
+
+
+def stored(folder: Path, number: int, factor: float) -> StoredView:
+    """A finished run whose jobs took ``factor`` times as long."""
+    some = facts(**{**COMPLETED, "run_id": folder.name, "started_at": START + 100.0 * number})
+    writer = RunWriter(folder, some)
+    for record in jobs({"wide_sort": factor, "census_load": factor}):
+        writer.job(record)
+    writer.finish(some)
+    return StoredView(open_run(folder))
+
+
+def test_five_against_five_are_judged_and_one_each_goes_by_its_name(tmp_path: Path) -> None:
+    quiet = [0.98, 1.01, 1.0, 1.02, 0.99]
+    before = [stored(tmp_path / f"b{at}", 2 * at, noise) for at, noise in enumerate(quiet)]
+    after = [stored(tmp_path / f"a{at}", 2 * at + 1, 1.2 * noise) for at, noise in enumerate(quiet)]
+    comparison = standard_renderers(AnswerBounds()).comparison
+    assert comparison is not None
+    page = comparison([before, after])
+    assert '<h1>Worse: "candidate" against "reference", real time per job +20 % (95 % interval ' in unescape(
+        page
+    )
+    assert "5 against 5" in page
+    assert '<h1>Undecided: "a0" against "b0", ' in unescape(comparison([before[:1], after[:1]]))
+    assert "<h1>Undecided: 2 sides against b0</h1>" in comparison([before[:1], after[:1], after[1:2]])
+
+
+def test_one_viewer_more_than_there_are_places_takes_that_of_the_first(
+    runs: Path, made: Made, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = write_run(runs / "one", seconds=1)
+    app = application.create_app(runs, made.renderers(), failed=made.failures.append)
+    viewers = app.state.site.viewers
+    scope = {"type": "http", "method": "GET", "app": app, "path_params": {"name": "one"}, "headers": []}
+    count = 2 * application.MOST_VIEWERS + 5
+    looks = asyncio.Event()
+
+    async def stays() -> Message:
+        await asyncio.Event().wait()
+        raise AssertionError
+
+    async def pause() -> None:
+        await looks.wait()
+
+    async def asked() -> list[bytes]:
+        """As many as never end by themselves; what each was told when the last had come."""
+        said = [bytearray() for _ in range(count)]
+
+        async def seen(number: int) -> None:
+            async def send(message: Message) -> None:
+                said[number] += message.get("body", b"")
+
+            await (await application._events(Request(scope)))(scope, stays, send)
+
+        tasks = [asyncio.create_task(seen(number)) for number in range(count)]
+        while not all(b"event: sources" in one for one in said):
+            await asyncio.sleep(0.001)
+        assert len(viewers) == application.MOST_VIEWERS
+        looks.set()
+        while sum(task.done() for task in tasks) < count - application.MOST_VIEWERS:
+            looks.set()
+            await asyncio.sleep(0.001)
+        assert [task.done() for task in tasks] == [
+            number < count - application.MOST_VIEWERS for number in range(count)
+        ]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return [bytes(one) for one in said]
+
+    monkeypatch.setattr(application, "pause", pause)
+    said = asyncio.run(asked())
+    ended = [one.endswith(b"event: turn\ndata: 16\n\n") for one in said]
+    assert ended == [True] * (count - application.MOST_VIEWERS) + [False] * application.MOST_VIEWERS
+    assert all(b"event: status" in one and b"event: sources" in one for one in said)
+    assert viewers == [] and made.failures == []
+    writer.close()

@@ -12,9 +12,21 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from starlette.testclient import TestClient
 
+from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.commands.server import connections
-from mawl.commands.server.connections import LARGEST_HEAD_BYTES
+from mawl.commands.server.application import create_app
+from mawl.commands.server.connections import (
+    LARGEST_HEAD_BYTES,
+    LONGEST_TARGET_BYTES,
+    POLICY,
+    address_of,
+    is_loopback,
+    listening,
+    names_of,
+    policy_of,
+)
 from mawl.commands.server.library import run_address
 from tests.fakes.served_runs import Made, finished, raw, serving
 from tests.fakes.stored_run import write_run
@@ -267,3 +279,86 @@ def test_messages_of_asyncio_go_nowhere(
     with serving(runs, made.renderers()):
         logging.getLogger("asyncio").error("socket.send() raised exception")
     assert capsys.readouterr() == ("", "printed\n")
+
+
+def test_a_free_port_on_the_loopback_address() -> None:
+    with listening("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        assert address_of(listener) == f"http://127.0.0.1:{port}/"
+        assert is_loopback(listener)
+        assert names_of("127.0.0.1", listener) == ["127.0.0.1"]
+
+
+def test_a_port_in_use_is_one_sentence() -> None:
+    with listening("127.0.0.1", 0) as listener:
+        port = listener.getsockname()[1]
+        with pytest.raises(UnsuitableMachineError) as told:
+            listening("127.0.0.1", port)
+    assert str(told.value) == (
+        f"127.0.0.1 port {port}: is in use by another program; "
+        "name another with --port, or --port 0 for any that is free"
+    )
+
+
+def test_all_addresses_answer_to_the_name_of_the_machine() -> None:
+    with listening("0.0.0.0", 0) as listener:
+        assert not is_loopback(listener)
+        assert socket.gethostname() in names_of("0.0.0.0", listener)
+        assert socket.gethostname() in address_of(listener)
+
+
+@pytest.mark.parametrize(
+    ("host", "port"), [("no such host", 0), ("192.0.2.1", 0), ("127.0.0.1", 70000), ("a" * 300, 0)]
+)
+def test_what_is_no_address_of_this_machine_is_said(host: str, port: int) -> None:
+    with pytest.raises(UsageError, match=r"name (one|an address) "):
+        listening(host, port)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "PATCH", "OPTIONS", "TRACE", "PROPFIND"])
+@pytest.mark.parametrize("address", ["/", "/runs/one", "/nowhere"])
+def test_nothing_is_written(runs: Path, client: TestClient, method: str, address: str) -> None:
+    finished(runs, "one")
+    answer = client.request(method, address)
+    assert answer.status_code == 405
+    assert answer.headers["allow"] == "GET, HEAD"
+
+
+@pytest.mark.parametrize(
+    "host",
+    ["127.0.0.1", "127.0.0.1:6295", "localhost:1", "LOCALHOST", "[::1]:80", "10.1.2.3:6295", "my-host"],
+)
+def test_it_answers_to_its_own_names_and_to_addresses(runs: Path, host: str) -> None:
+    app = create_app(runs, Made().renderers(), names=["My-Host"], failed=print)
+    with TestClient(app, base_url="http://localhost") as visitor:
+        assert visitor.get("/", headers={"host": host}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "attacker.example",
+        "localhost.attacker.example",
+        "127.0.0.1.example:6295",
+        "",
+        "a b",
+        "[::1",
+        "my-host",
+    ],
+)
+def test_a_name_pointed_here_by_others_is_refused(client: TestClient, host: str) -> None:
+    answer = client.get("/", headers={"host": host})
+    assert answer.status_code == 400
+
+
+def test_a_long_address_and_a_body_are_refused(client: TestClient) -> None:
+    assert client.get("/?q=" + "a" * LONGEST_TARGET_BYTES).status_code == 414
+    assert client.get("/" + "a" * LONGEST_TARGET_BYTES).status_code == 414
+    assert client.request("GET", "/", content=b"x").status_code == 413
+    assert client.request("GET", "/", content=iter([b"x"])).status_code == 413
+
+
+def test_a_page_that_states_no_policy_may_run_nothing() -> None:
+    assert policy_of("<html><title>x</title></html>") == POLICY
+    late = '<title>x</title><meta http-equiv="Content-Security-Policy" content="script-src *">'
+    assert policy_of(late) == POLICY

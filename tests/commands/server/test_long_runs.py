@@ -16,7 +16,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import live_run
 from mawl.commands.server.live_run import Growing, GrowingRuns, Picture
 from mawl.commands.server.renderers import standard_renderers
-from mawl.commands.server.work import Worker
+from mawl.commands.server.run_folders import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord
 from mawl.records.store import open_run

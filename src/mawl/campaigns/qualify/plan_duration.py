@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.base.imports import importing
+from mawl.base.process import importing
 from mawl.measure.machine import Machine, read_machine
 from mawl.plan.workload import Plan
 from mawl.records.model.run import NodeFacts

@@ -17,7 +17,7 @@ from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
 from mawl.base.errors import MawlError, UsageError
-from mawl.commands.server.guard import Guard
+from mawl.commands.server.connections import Guard
 from mawl.commands.server.library import (
     Query,
     campaign_rows,
@@ -42,11 +42,11 @@ from mawl.commands.server.run_folders import (
     CampaignRecords,
     Folders,
     State,
+    Worker,
     campaigns_below,
     grows,
     state_of,
 )
-from mawl.commands.server.work import Worker
 from mawl.records.model.summary.summary import Judged
 
 MOST_VIEWERS = 16

@@ -15,8 +15,7 @@ import msgspec
 
 from mawl.base.units import counted_noun, format_seconds
 from mawl.commands.server.reports import Columns, Renderers
-from mawl.commands.server.run_folders import grows
-from mawl.commands.server.work import Worker
+from mawl.commands.server.run_folders import Worker, grows
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store.tail import Tail

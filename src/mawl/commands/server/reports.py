@@ -18,10 +18,9 @@ from starlette.responses import HTMLResponse
 
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
-from mawl.commands.server.guard import policy_of
+from mawl.commands.server.connections import policy_of
 from mawl.commands.server.library import Overview, RunRow, overview_of
-from mawl.commands.server.run_folders import State, state_of
-from mawl.commands.server.work import KeptAnswers, Worker
+from mawl.commands.server.run_folders import KeptAnswers, State, Worker, state_of
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run

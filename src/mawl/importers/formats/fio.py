@@ -17,7 +17,7 @@ from typing import Any
 import msgspec
 
 from mawl.base.errors import InvalidFileError
-from mawl.base.foreign_text import BeyondBoundError, check_json
+from mawl.base.foreign import BeyondBoundError, check_json
 from mawl.records.model.probe import Content, Direction, Pattern, ProbeFigures, ProbeTest
 
 KIB = 1024

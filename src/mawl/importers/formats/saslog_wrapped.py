@@ -19,7 +19,7 @@ from itertools import chain
 from tempfile import SpooledTemporaryFile
 from typing import Any, BinaryIO, NamedTuple, cast
 
-from mawl.base.foreign_text import json_record
+from mawl.base.foreign import json_record
 from mawl.importers.formats.saslog_languages import in_english, language_of
 from mawl.importers.formats.text import CHUNK_BYTES, byte_chunks, encoding_of, moment, text_of, whole_of
 

@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from mawl.base.foreign_text import json_tree
+from mawl.base.foreign import json_tree
 from mawl.importers.formats.text import day_of, moment, on_its_day, time_of_day
 
 Values = dict[str, float]

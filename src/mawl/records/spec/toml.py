@@ -11,8 +11,7 @@ import msgspec
 from msgspec import inspect
 
 from mawl.base.errors import InvalidFileError
-from mawl.base.foreign import read_regular
-from mawl.base.foreign_text import LARGEST_TOML_BYTES, BeyondBoundError, toml_tree, too_large
+from mawl.base.foreign import LARGEST_TOML_BYTES, BeyondBoundError, read_regular, toml_tree, too_large
 
 Record = TypeVar("Record")
 

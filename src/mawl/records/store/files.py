@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError
-from mawl.base.foreign import descriptor_of, read_regular
-from mawl.base.foreign_text import LARGEST_JSON_BYTES
+from mawl.base.foreign import LARGEST_JSON_BYTES, descriptor_of, read_regular
 
 FORMAT_VERSION = "2.8"
 """Of the run folder (docs/design/run-folder.md).

@@ -17,8 +17,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from mawl.base.errors import UnreadableRunError
-from mawl.base.foreign import open_regular
-from mawl.base.foreign_text import json_tree
+from mawl.base.foreign import json_tree, open_regular
 from mawl.base.units import format_memory
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord, StepRecord
 from mawl.records.store.columns import INSTANT, MOST_SERIES, SCHEMAS, BatchForm, conform, message_of

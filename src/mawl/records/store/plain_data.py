@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from mawl.base.foreign_text import json_tree
+from mawl.base.foreign import json_tree
 from mawl.base.units import format_instant, parse_instant
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import Options

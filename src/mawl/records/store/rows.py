@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 import msgspec
 import pyarrow as pa
 
-from mawl.base.foreign_text import json_tree
+from mawl.base.foreign import json_tree
 from mawl.records.model.records import FIELDS, EventRecord, JobRecord, StepNotes, StepRecord, Usage
 from mawl.records.model.role_io import (
     FILE_ROLES,

@@ -15,8 +15,7 @@ import pyarrow as pa
 from pyarrow import ipc
 
 from mawl.base.errors import UnreadableRunError
-from mawl.base.foreign import descriptor_of
-from mawl.base.foreign_text import json_tree
+from mawl.base.foreign import descriptor_of, json_tree
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.columns import SCHEMAS, conform

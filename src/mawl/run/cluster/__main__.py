@@ -3,8 +3,7 @@
 import os
 import sys
 
-from mawl.base.imports import importing
-from mawl.base.process import end_with
+from mawl.base.process import end_with, importing
 
 
 def _agent() -> int:

@@ -1,0 +1,237 @@
+"""Which system to buy, which of several to take, and on which storage the roles should be."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+from pathlib import Path
+
+import msgspec
+
+from mawl.advice.judge import judged
+from mawl.advice.rank import Ranking, rank
+from mawl.base.errors import UsageError
+from mawl.commands.arguments import JSON, OUTPUT, RUN, RUNS, bounds_of, formats, settings
+from mawl.commands.reporting import run_name
+from mawl.commands.terminal import width_for, write_text
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
+from mawl.figures.view import StoredView
+from mawl.records.model.qualification import Qualification
+from mawl.records.papers import PriceBook, load_prices, with_prices
+from mawl.records.store import open_run
+from mawl.records.store.campaign import read_qualification
+from mawl.records.store.side_files import read_probe
+from mawl.reports.document import rendered
+from mawl.reports.json import render as rendered_json
+from mawl.reports.layout import LEAST_WIDTH
+from mawl.reports.rank import document as rank_document
+from mawl.simulation.system import load_system
+from mawl.whatif.placement.advise import advise
+from mawl.whatif.placement.document import document as placement_document
+from mawl.whatif.size.answer import size
+from mawl.whatif.size.candidates import load_catalogue
+from mawl.whatif.size.document import document as size_document
+from mawl.whatif.size.document import printed
+from mawl.whatif.size.question import SizeQuestion, start_of
+from mawl.whatif.size.records import SizeAnswer
+
+RANK_FORMATS = ("text", "markdown", "json")
+
+
+class RankArguments(Arguments):
+    """Qualified systems side by side: sessions that fit, slowdown, delivered cores, limit, cost of 1000 jobs.
+
+    Each SYSTEM is a folder that mawl qualify wrote; the system has the name of that folder. Prices are yours:
+    --price, or a file with per_hour. Systems that share a place are a tie: their ranges overlap.
+    docs/guides/read-an-answer.md shows it.
+    """
+
+    systems: list[str] = operand("SYSTEM", "folders that mawl qualify wrote", nargs="+")
+    price: list[str] = repeated(
+        "NAME=PRICE", "what an hour of a system costs, such as A=1.20/h; may be repeated"
+    )
+    prices: str | None = option(
+        "FILE.toml", "a price book: currency, and per_hour with a price for each name"
+    )
+    format: str = formats(*RANK_FORMATS)
+    output: str | None = OUTPUT
+
+
+def run_rank(arguments: RankArguments) -> int:
+    book = with_prices(
+        load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
+    )
+    records = _records(arguments.systems)
+    known = set(records)
+    given = {text.rpartition("=")[0] for text in arguments.price}
+    prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
+    if arguments.prices and not prices:
+        raise UsageError(
+            f"has no price for {' or '.join(records)}",
+            where=arguments.prices,
+            cure="give per_hour the names of the folders as keys",
+        )
+    width = width_for(arguments.output, LEAST_WIDTH)
+    write_text(
+        arguments.output,
+        lambda: _rendered_ranking(rank(records, prices, book.currency), arguments.format, width),
+    )
+    return 0
+
+
+def _records(folders: list[str]) -> dict[str, Qualification]:
+    """Each record by the last part of its folder's name, or by the folder where two have the same."""
+    if len(folders) < 2:
+        raise UsageError(
+            f"a ranking takes at least two systems, found {len(folders)}", cure="mawl rank A B [C...]"
+        )
+    paths = [Path(folder) for folder in folders]
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise UsageError("a system is named twice", cure="name each folder once")
+    names = [path.absolute().name for path in paths]
+    if len(set(names)) < len(names):
+        names = folders
+    return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
+
+
+def _rendered_ranking(found: Ranking, form: str, width: int) -> str:
+    if form == "json":
+        return rendered_json(msgspec.to_builtins(found)) + "\n"
+    return rendered(rank_document(found), form, width) + "\n"
+
+
+class PlacementArguments(Arguments):
+    """Where should data, work and util live? Advice from a measured run and the probes of the candidates.
+
+    For each role and each probed target: the rate to expect, what a move would change of the summed real
+    time, within bounds, and whether the role fits; then the best placement of all roles together, and the
+    command that proves it. docs/guides/placement.md shows it, docs/design/volumes.md has the model.
+    """
+
+    run: str = RUN
+    probes: list[str] = operand(
+        "PROBE.json", "what mawl probe wrote; the probe in the run folder counts, too", nargs="*"
+    )
+    runs: str | None = RUNS
+    json: bool = JSON
+
+
+def run_placement(arguments: PlacementArguments) -> int:
+    chosen = settings()
+    stored = open_run(arguments.run, chosen.runs(arguments.runs))
+    view = StoredView(stored, called=run_name(stored))
+    files = {name: read_probe(Path(name)) for name in arguments.probes}
+    kept = view.run.probe
+    probes = [*files.values(), *([kept] if kept else [])]
+    found = advise(view, judged(view, bounds_of(chosen)), probes, files)
+    if arguments.json:
+        print(json.dumps(msgspec.to_builtins(found), indent=2))
+    else:
+        print(rendered(placement_document(found), "text", width_for(None)))
+    return 0
+
+
+SIZE_STATUS = (
+    "exit status: 0 a pick, 3 no candidate carries by the forecast, 4 one does, but its probability is too "
+    "small or not known, 1 a check failed, 2 wrong use, 130 interrupted"
+)
+FORMATS = ("text", "markdown", "json", "html")
+MOST_MINUTES = 1e6
+MOST_SESSIONS_ASKED = 100_000
+
+
+class SizeArguments(Arguments):
+    """What to buy: the cheapest system of your price list that carries the load of a run.
+
+    Each candidate of the list is simulated with the load that the run measured. It carries N sessions if
+    their jobs take at most twice their reference time together (the setting answer_bound). The probability
+    comes from n forecasts that were compared with measured times: it is k / (n + 1) if the bound holds with
+    the errors of k of them. docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md
+    has the definitions.
+    """
+
+    catalogue: str = operand("FILE.toml", "your price list: candidates and upgrades")
+    run: str = operand(
+        "RUN",
+        "a run folder, a run id, a folder of mawl qualify, or latest (default)",
+        default="latest",
+    )
+    sessions: int | None = option(
+        "N", "how many sessions to carry, on all nodes together (default: those of the run)"
+    )
+    within: float | None = option(
+        "MINUTES",
+        "bound the elapsed time instead of the slowdown (default for derived jobs that are due at some "
+        "time: the window of their night)",
+    )
+    probability: float = option(
+        "P", "how likely the system must be to carry the load, between 0 and 1 (default: 0.5)", default=0.5
+    )
+    measured_on: str | None = option(
+        "FILE", "a description of the system that the run was made on (mawl probe --system writes one)"
+    )
+    anyway: bool = switch("size although other programs used the run's devices, too")
+    runs: str | None = RUNS
+    format: str = formats(*FORMATS)
+    output: str | None = OUTPUT
+
+
+def run_size(arguments: SizeArguments) -> int:
+    """Forecast every candidate and print; 0 with a pick, 3 if no forecast carries, else 4."""
+    chosen = settings()
+    question = _question(arguments, bounds_of(chosen).answer_bound)
+    catalogue = load_catalogue(Path(arguments.catalogue))
+    own = load_system(Path(arguments.measured_on)) if arguments.measured_on else None
+    start = start_of(arguments.run, chosen.runs(arguments.runs), own)
+    if start.doubt is not None and not arguments.anyway:
+        raise UsageError(
+            "sizing needs a run that had its devices to itself",
+            where=start.base.facts.run_id,
+            why=start.doubt,
+            cure="run the workload again while nothing else uses these devices, or count the work of "
+            "other programs as part of the load with --anyway",
+        )
+    found: list[SizeAnswer] = []
+
+    def sized() -> str:
+        found.append(size(start, question, catalogue))
+        return _rendered(found[0], arguments.format, arguments.output)
+
+    write_text(arguments.output, sized)
+    return _status(found[0])
+
+
+def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestion:
+    sessions, within = arguments.sessions, arguments.within
+    if sessions is not None and not 1 <= sessions <= MOST_SESSIONS_ASKED:
+        raise UsageError(f"--sessions {sessions}: expected 1 to {MOST_SESSIONS_ASKED}")
+    if within is not None and not 0.0 < within <= MOST_MINUTES:
+        raise UsageError(f"--within {within:g}: expected minutes above 0 and up to {MOST_MINUTES:g}")
+    if not (math.isfinite(arguments.probability) and 0.0 < arguments.probability < 1.0):
+        raise UsageError(f"--probability {arguments.probability:g}: expected a number between 0 and 1")
+    return SizeQuestion(
+        sessions=sessions,
+        answer_bound=answer_bound,
+        within_seconds=None if within is None else within * 60.0,
+        probability=arguments.probability,
+    )
+
+
+def _rendered(answer: SizeAnswer, form: str, output: str | None) -> str:
+    if form == "json":
+        return rendered_json(printed(answer)) + "\n"
+    return rendered(size_document(answer), form, width_for(output, LEAST_WIDTH)) + "\n"
+
+
+def _status(answer: SizeAnswer) -> int:
+    if answer.pick is not None:
+        return 0
+    return 4 if answer.forecast_pick is not None else 3
+
+
+VERBS = {
+    "rank": Verb(RankArguments, run_rank),
+    "placement": Verb(PlacementArguments, run_placement),
+    "size": Verb(SizeArguments, run_size, SIZE_STATUS),
+}
