@@ -15,7 +15,6 @@ from mawl.records.model.campaign import Arm
 from mawl.records.spec.campaign import ArmSetting
 from mawl.records.spec.run_spec import RunSpec
 from tests.fakes.campaign_runs import campaign
-from tests.fakes.search_runs import campaign
 
 SETTING = ArmSetting(name="mode", before="set\n mode 4", after="set mode 8", check="get mode", expect="4")
 RECORD = campaign(arms=[Arm(name="a", workload="tiny"), Arm(name="b", workload="tiny", setting=SETTING)])

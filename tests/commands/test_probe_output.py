@@ -1,4 +1,4 @@
-"""``mawl probe --output``, where links stay and what is no file is not replaced; and the report of fio's figures."""
+"""``mawl probe --output``: links stay, what is no file is not replaced; and the report of fio's figures."""
 
 from __future__ import annotations
 

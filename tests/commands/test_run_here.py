@@ -1,4 +1,4 @@
-"""What a run on this machine waits for, and what it takes from earlier runs: times alone and peaks of memory."""
+"""What a run on this machine waits for, and what it takes from earlier runs: times alone, memory."""
 
 from __future__ import annotations
 
@@ -152,12 +152,13 @@ def planned(program: str = "wide_sort") -> Plan:
     return make_plan(spec, where="test", scale=0.01)
 
 
-def job(plan: Plan, private: int | None, **other: Any) -> Any:
+def used(plan: Plan, private: int | None, **other: Any) -> Any:
     """A finished job with ``private`` MiB, whose process had 90 MiB when it was ready."""
     return SimpleNamespace(
         job=next(plan.jobs()).job,
         outcome=other.get("outcome", "finished"),
         verified=True,
+        reason=None,
         private_memory_bytes=None if private is None else private * MIB,
         usage=Usage(os_memory_bytes=100 * MIB, memory_bytes=other.get("beyond", 10 * MIB)),
     )
@@ -166,13 +167,13 @@ def job(plan: Plan, private: int | None, **other: Any) -> Any:
 def test_the_largest_peak_of_a_kind_counts() -> None:
     plan = planned()
     kind = kind_of(next(plan.jobs()))
-    found = peaks_of(plan, [job(plan, 20), job(plan, 30)], "r")[kind]
+    found = peaks_of(plan, [used(plan, 20), used(plan, 30)], "r")[kind]
     assert (found.private_bytes, found.ready_bytes, found.jobs) == (30 * MIB, 90 * MIB, 2)
 
 
 def test_jobs_without_a_peak_or_an_answer_leave_none() -> None:
     plan = planned()
-    jobs = [job(plan, None), job(plan, 5, beyond=None), job(plan, 9, outcome="failed")]
+    jobs = [used(plan, None), used(plan, 5, beyond=None), used(plan, 9, outcome="failed")]
     assert peaks_of(plan, jobs, "r") == {}
 
 
@@ -182,7 +183,7 @@ def test_runs_add_up_and_the_largest_stays(tmp_path: Path, monkeypatch: pytest.M
     # Within the margin of a plan a later peak changes nothing: a limit that was enough stays enough.
     for number, most in enumerate((100, 130, 110, 133)):
         stored = SimpleNamespace(
-            job_records=lambda most=most: [job(plan, most)], facts=SimpleNamespace(run_id=f"r{number}")
+            job_records=lambda most=most: [used(plan, most)], facts=SimpleNamespace(run_id=f"r{number}")
         )
         monkeypatch.setattr(earlier_runs, "open_run", lambda _, stored=stored: stored)
         store.keep(plan, tmp_path)
