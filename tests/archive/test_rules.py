@@ -1,4 +1,7 @@
-"""Each rule finds what it is for, in a run or pack that is accepted but for that."""
+"""Each rule finds what it is for, in a run or pack that is accepted but for that.
+
+The papers compared with the rules: every paper, known rules, and agreement with the published results.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +21,13 @@ from mawl.advice.validity.status import RULES
 from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validation import Validation, validate
+from mawl.records.model.thresholds import value_of
+from mawl.records.papers import papers
 from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.version import source_sha256
 from tests.fakes.published_cluster import write_published_cluster
 from tests.fakes.published_run import write_published, write_published_campaign
+from tools.papers_judged import papers_judged, section
 
 
 @pytest.fixture(scope="module")
@@ -344,3 +350,31 @@ def test_a_fact_that_is_not_disclosed_is_named(run: Path) -> None:
 def test_a_rule_of_validity_speaks_for_each_run(tmp_path: Path) -> None:
     write_published(tmp_path / "short", seconds=600.0)
     assert "20 min 00 s required" in failed(validate(run_subject(tmp_path / "short")))["duration"]
+
+
+PAPERS = {paper.source.key: paper for paper in papers()}
+
+
+def test_every_paper_is_there_and_every_rule_is_one() -> None:
+    judged = papers_judged()
+    assert set(judged) == set(PAPERS)
+    assert {rule for rulings in judged.values() for rule in rulings} <= {rule.name for rule in EVERY}
+
+
+@pytest.mark.parametrize("key", sorted(PAPERS))
+def test_the_duration_is_that_of_the_published_results(key: str) -> None:
+    paper = PAPERS[key]
+    times = [time for one in paper.results for time in (one.time.elapsed_seconds, one.time.active_seconds)]
+    times += [paper.workload.elapsed_seconds] if paper.workload else []
+    known = [time for time in times if time is not None]
+    ruling = papers_judged()[key].get("duration")
+    assert (ruling is not None) == bool(known)
+    if ruling is not None:
+        assert (ruling.state == "met") == (min(known) >= value_of("validity.duration.least_active_seconds"))
+
+
+def test_no_paper_is_accepted_and_the_table_has_a_column_for_each() -> None:
+    assert all(any(one.state != "met" for one in rulings.values()) for rulings in papers_judged().values())
+    lines = section()
+    head = next(line for line in lines if line.startswith("| rule"))
+    assert head.count("`") == 2 * len(PAPERS)

@@ -19,7 +19,10 @@ Fact = tuple[str, str, str]
 
 
 class Made(NamedTuple):
-    """An output; ``truth`` is family, subject and figure to value."""
+    """An output; ``truth`` is family, subject and figure to value.
+
+    A row of ``truth`` in a file has family and subject, then figures and their values by turns.
+    """
 
     platform: str
     name: str
@@ -36,7 +39,11 @@ def outputs() -> list[Made]:
             one["name"],
             one["command"],
             one["text"],
-            {(family, subject, figure): value for family, subject, figure, value in one["truth"]},
+            {
+                (family, subject, figure): value
+                for family, subject, *pairs in one["truth"]
+                for figure, value in zip(pairs[::2], pairs[1::2], strict=True)
+            },
         )
         for path in sorted(FOLDER.glob("*.toml"))
         for one in tomllib.loads(path.read_text())["outputs"]

@@ -62,7 +62,7 @@ from tests.fakes.published_run import write_published, write_published_campaign
 from tests.fakes.recorded_host import aix_recording
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
-from tests.importers.test_joining import files as joined_files
+from tests.importers.test_nights import files as joined_files
 from tests.pages.kinds import KINDS
 from tests.whatif.placement.test_advise import FLASH, SLOW, advised
 

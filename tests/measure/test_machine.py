@@ -1,13 +1,29 @@
-"""Machine facts from a folder that stands in for a machine."""
+"""Machine facts from a folder that stands in for a machine.
+
+Sockets, cores, threads and memory nodes from a folder that stands in for sysfs.
+
+Signals that come while a block must not be interrupted.
+"""
 
 from __future__ import annotations
 
+import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
 import pytest
 
-from mawl.measure.machine import Limits, Machine, parse_cpu_list, read_machine
+from mawl.measure.machine import (
+    Limits,
+    Machine,
+    Topology,
+    core_siblings,
+    parse_cpu_list,
+    read_machine,
+    read_topology,
+)
+from mawl.measure.processes import uninterrupted
 from tests.fakes.tree import plant
 
 CPUINFO = """processor\t: 0
@@ -193,3 +209,104 @@ def test_this_machine_can_be_read() -> None:
     assert machine.memory_bytes is not None and machine.memory_available_bytes is not None
     assert machine.memory_available_bytes <= machine.memory_bytes
     assert machine.kernel is not None
+
+
+CPUS = "sys/devices/system/cpu"
+
+
+def test_two_sockets_with_threads(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            f"{CPUS}/online": "0-7\n",
+            f"{CPUS}/smt/control": "on\n",
+            f"{CPUS}/cpu0/cpufreq/scaling_driver": "intel_pstate\n",
+            f"{CPUS}/cpu0/cpufreq/scaling_governor": "performance\n",
+            "sys/devices/system/node/online": "0-1\n",
+            **{f"{CPUS}/cpu{n}/topology/physical_package_id": f"{n % 4 // 2}\n" for n in range(8)},
+            **{f"{CPUS}/cpu{n}/topology/thread_siblings_list": f"{n % 4},{n % 4 + 4}\n" for n in range(8)},
+        },
+    )
+    assert read_topology(tmp_path / "sys") == Topology(
+        logical_cpus=8,
+        physical_cores=4,
+        sockets=2,
+        smt="on",
+        memory_nodes=2,
+        frequency_policy="intel_pstate, performance",
+    )
+
+
+def test_threads_that_are_switched_off_are_no_siblings(tmp_path: Path) -> None:
+    plant(
+        tmp_path,
+        {
+            f"{CPUS}/online": "0-1\n",
+            **{f"{CPUS}/cpu{n}/topology/core_cpus_list": f"{n}\n" for n in range(4)},
+        },
+    )
+    assert core_siblings(tmp_path / "sys") == [[0], [1]]
+
+
+def test_a_machine_that_says_nothing(tmp_path: Path) -> None:
+    assert read_topology(tmp_path) == Topology(
+        logical_cpus=None,
+        physical_cores=None,
+        sockets=None,
+        smt=None,
+        memory_nodes=None,
+        frequency_policy=None,
+    )
+
+
+NUMBERS = (signal.SIGINT, signal.SIGTERM)
+
+
+@pytest.fixture
+def seen() -> Iterator[list[int]]:
+    """The signals that a handler outside of the block gets."""
+    found: list[int] = []
+    before = {number: signal.signal(number, lambda which, _: found.append(which)) for number in NUMBERS}
+    yield found
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def test_each_signal_waits_for_the_outermost_block_and_comes_once(seen: list[int]) -> None:
+    with uninterrupted():
+        with uninterrupted():
+            signal.raise_signal(signal.SIGTERM)
+            signal.raise_signal(signal.SIGINT)
+        assert seen == []
+    assert seen == [signal.SIGTERM, signal.SIGINT]
+    signal.raise_signal(signal.SIGINT)
+    assert len(seen) == 3, "the handlers are back"
+
+
+def test_a_signal_is_not_lost_in_a_block_that_fails(seen: list[int]) -> None:
+    with pytest.raises(OSError, match="no such program"), uninterrupted():
+        signal.raise_signal(signal.SIGTERM)
+        raise OSError("no such program")
+    assert seen == [signal.SIGTERM]
+
+
+def test_what_a_signal_raises_has_the_error_of_the_block_as_its_context() -> None:
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt) as raised, uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            raise OSError("no such program")
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert isinstance(raised.value.__context__, OSError)
+
+
+def test_an_ignored_signal_stays_ignored() -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        with uninterrupted():
+            signal.raise_signal(signal.SIGINT)
+            assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+        assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

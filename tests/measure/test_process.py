@@ -1,6 +1,10 @@
 """Readers of /proc/PID against a folder of files and against real processes.
 
 Usage records from the kernel's accounts of real processes.
+
+What threads waited for a CPU, and what the kernel only takes for waiting.
+
+What belongs to one process in /proc.
 """
 
 from __future__ import annotations
@@ -12,9 +16,12 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable
 from pathlib import Path
+
+import pytest
 
 from mawl.measure.accounting import (
     OwnIo,
@@ -27,6 +34,15 @@ from mawl.measure.accounting import (
     usage_of,
     usage_of_process,
 )
+from mawl.measure.processes import (
+    LONGEST_TURN_NANOSECONDS,
+    PROC,
+    WatchedProcess,
+    children,
+    own_run_delay_seconds,
+    plausible_run_delay,
+)
+from tests import needs
 
 
 def test_reading_the_own_counters_adds_nothing() -> None:
@@ -307,3 +323,58 @@ def _sample(sampler: ProcessSampler, pid: int, enough: Callable[[TreeSample], bo
 def _written(sample: TreeSample) -> int:
     assert sample.application_written_bytes is not None
     return sample.application_written_bytes
+
+
+@pytest.mark.parametrize(
+    ("schedstat", "nanoseconds"),
+    [
+        (b"31029634 1785984952 361\n", 1_785_984_952),
+        # Slept for 9 s in between, which the kernel took for waiting.
+        (b"2845121 9174790473 3\n", 3 * LONGEST_TURN_NANOSECONDS),
+        (b"0 0 0\n", 0),
+    ],
+)
+def test_a_thread_is_believed_so_much_for_each_turn(schedstat: bytes, nanoseconds: int) -> None:
+    assert plausible_run_delay(schedstat) == nanoseconds
+
+
+@pytest.mark.parametrize("text", [b"", b"1 2"])
+def test_what_is_no_schedstat_is_an_error(text: bytes) -> None:
+    with pytest.raises(IndexError):
+        plausible_run_delay(text)
+
+
+def test_own_threads_are_added_up() -> None:
+    done = threading.Event()
+    other = threading.Thread(target=done.wait)
+    other.start()
+    try:
+        found = own_run_delay_seconds()
+    finally:
+        done.set()
+        other.join()
+    assert found is not None
+    assert found >= 0.0
+
+
+def test_children_of_a_process_and_of_none() -> None:
+    with subprocess.Popen(["sleep", "60"]) as process:
+        assert process.pid in children(os.getpid())
+        process.kill()
+    assert children(2**22 + 1) == []
+
+
+@pytest.mark.parametrize(
+    ("command", "place", "on_timer"), [("sleep 60", "sleep", True), ("cat", "read", False)]
+)
+def test_a_sleep_that_only_a_timer_ends_is_told_apart(command: str, place: str, on_timer: bool) -> None:
+    with subprocess.Popen(command.split(), stdin=subprocess.PIPE) as process:
+        watched, deadline = WatchedProcess(process.pid, PROC), time.monotonic() + 20.0
+        while place not in (PROC / str(process.pid) / "wchan").read_text() and time.monotonic() < deadline:
+            time.sleep(0.02)
+        there, found = place in (PROC / str(process.pid) / "wchan").read_text(), watched.sleeps_on_timer()
+        watched.close()
+        process.kill()
+    if not there:
+        needs.skip("the kernel does not say where a process sleeps")
+    assert found == on_timer

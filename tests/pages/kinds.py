@@ -42,7 +42,7 @@ from tests.fakes.served_runs import finished
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.importers.test_import import imported
-from tests.importers.test_joining import files
+from tests.importers.test_nights import files
 
 Kind = Callable[[Path], str]
 """Makes the page in a folder that is empty at first."""

@@ -1,4 +1,9 @@
-"""The declarations: bytes by role that docs/design/workloads.md adds up, and what every one must hold."""
+"""The declarations: bytes by role that docs/design/workloads.md adds up, and what every one must hold.
+
+Programs that declare util bytes have more rows than sort memory holds, at every scale that has a name.
+
+The names of steps in the SAS-style log.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +16,10 @@ import pytest
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.needs import needs
-from mawl.plan.programs import BYTES_PER_SECOND_ALONE, Pass
+from mawl.plan.programs import BYTES_PER_SECOND_ALONE, PROCEDURES, Pass, Program, Step, sas_name
 from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scaled_options
 from mawl.plan.workload import make_plan
+from mawl.programs.toolkit.partitions import partition_count
 from mawl.records.spec.program_options import MIB, Options
 
 GB = 10**9
@@ -150,3 +156,66 @@ def test_requests_are_counted_beside_the_bytes() -> None:
     assert counts["read"].sequential == pytest.approx(tables / (256 * 1024), rel=0.001)
     others = [name for name in CATALOGUE if CATALOGUE[name].random_requests(1.0)]
     assert others == ["random_access"]
+
+
+SPILLING = sorted(
+    name for name, program in CATALOGUE.items() if any(part.role == "util" for part in program.temporaries)
+)
+
+
+def distributed(program: Program, step: Step, scale: float) -> int:
+    """Bytes that a step distributes to util: parts that are written side by side share the partitions."""
+    sizes = [program.table_size(written.table, scale) for written in step.writes]
+    return sum(size for role, size in sizes if role == "util")
+
+
+def test_six_programs_of_the_catalogue_spill() -> None:
+    assert SPILLING == [
+        "census_load",
+        "census_load_single",
+        "census_query",
+        "customer_profile",
+        "dimension_load",
+        "wide_sort",
+    ]
+
+
+@pytest.mark.parametrize("scale", [*SCALES.values(), 0.02])
+@pytest.mark.parametrize("name", SPILLING)
+def test_what_is_distributed_does_not_fit_in_sort_memory(name: str, scale: float) -> None:
+    program = CATALOGUE[name]
+    sortsize = scaled_options(Options(), scale).sortsize_bytes
+    sizes = [size for step in program.steps if (size := distributed(program, step, scale))]
+    assert sizes
+    for size in sizes:
+        assert size / sortsize > 1.5
+        assert partition_count(size, sortsize) > 3
+    util = program.bytes_by_role(scale)["util"]
+    assert util["written"] == sum(sizes)
+    assert util["read"] == sum(sizes)
+
+
+@pytest.mark.parametrize(
+    ("scale", "ratio"),
+    [("smoke", 17), ("quick", 54), ("standard", 54), ("full", 540)],
+)
+def test_the_ratios_of_the_scales_page(scale: str, ratio: int) -> None:
+    factor = SCALES[scale]
+    (table,) = CATALOGUE["wide_sort"].inputs
+    assert round(table.bytes(factor) / scaled_options(Options(), factor).sortsize_bytes) == ratio
+
+
+@pytest.mark.parametrize("name", sorted(CATALOGUE))
+def test_each_step_of_kind_procedure_names_one_and_no_other_does(name: str) -> None:
+    for step in CATALOGUE[name].steps:
+        assert (step.procedure in PROCEDURES) == (step.kind == "procedure"), step.name
+
+
+def test_no_procedure_is_there_for_nothing() -> None:
+    assert {step.procedure for program in CATALOGUE.values() for step in program.steps} == {None, *PROCEDURES}
+
+
+def test_steps_that_no_declaration_knows_have_no_name() -> None:
+    assert sas_name(CATALOGUE["wide_sort"], "sort_narrow") == "SORT"
+    assert sas_name(CATALOGUE["wide_sort"], "of another version") is None
+    assert sas_name(None, "sort") is None

@@ -14,7 +14,7 @@ from mawl.reports.html.sources import sources
 from tests.fakes.views import BARE, as_summary, judged, typed
 from tests.importers.test_fio_files import document
 from tests.importers.test_import import imported
-from tests.importers.test_joining import files
+from tests.importers.test_nights import files
 from tests.reports.html.page_reader import Reading
 
 

@@ -28,7 +28,7 @@ from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
 from tests.fakes.views import as_summary, judged
 from tests.importers.test_import import imported
-from tests.importers.test_joining import files
+from tests.importers.test_nights import files
 from tests.simulation.scenes import device, system
 
 MIB = 2**20

@@ -18,7 +18,7 @@ from mawl.measure.compressibility.codecs import (
     figures,
     load_codec,
 )
-from mawl.measure.compressibility.estimate import EstimatesFound, estimate, zero_page
+from mawl.measure.compressibility.estimate import VolumeEstimates, estimate, zero_page
 from mawl.measure.compressibility.population import Population
 from tests.fakes.failing_reads import failing
 
@@ -32,7 +32,7 @@ def first_byte(key: CodecKey) -> Codec:
     return Codec(key, lambda block: len(block) * block[0] // 256)
 
 
-def look(path: Path, seed: int = 1, *, all_bytes: bool = False, **changes: object) -> EstimatesFound:
+def look(path: Path, seed: int = 1, *, all_bytes: bool = False, **changes: object) -> VolumeEstimates:
     population = Population()
     population.add(path)
     options = {"figures": FIGURES, "loader": first_byte, "confidence": 0.95, "half_width": 0.02} | changes

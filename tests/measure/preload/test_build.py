@@ -1,17 +1,46 @@
-"""How the library comes to be, and every way in which it does not."""
+"""How the library comes to be, and every way in which it does not.
+
+What a job writes down beside its counters is read as it comes, whatever else is in the file.
+
+The layout of counter files, from which the library's header is printed.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.preload import build
 from mawl.measure.preload.build import Library, install, library
+from mawl.measure.preload.counters import (
+    CLASSES,
+    FILE_BYTES,
+    HEADER,
+    HEADER_BYTES,
+    HISTOGRAM_WORDS,
+    KINDS,
+    LATENCY_BUCKETS,
+    SHARD_WORDS,
+    SHARDS,
+    SUM_WORDS,
+    SUMS,
+    SUMS_WORDS_PADDED,
+    c_header,
+    histogram_word,
+    lower_bound,
+    sum_word,
+)
+from mawl.measure.preload.job import Entry, Ledger, append_entry, ledger_of
 from mawl.measure.suitability import compiler_check, why_cached
 from mawl.records.compiled import NO_COMPILER, find_compiler
+from mawl.records.model.role_io import FILE_ROLES, RoleIo, upper_bound
 from tests import needs
 
 
@@ -165,3 +194,54 @@ def test_a_library_that_does_not_count_is_not_installed(tmp_path: Path) -> None:
     with pytest.raises(UnsuitableMachineError, match="failed its trial"):
         install(fake_compiler(tmp_path, empty), tmp_path / "built")
     assert list((tmp_path / "built").iterdir()) == []
+
+
+def entry(number: int) -> Entry:
+    """An entry with some I/O."""
+    io = {"work": RoleIo(reads=number, read_bytes=7, read_nanoseconds_histogram={16: number})}
+    return Entry(number=number, io=io, moved_read_bytes=7, moved_written_bytes=0)  # type: ignore[arg-type]
+
+
+def test_entries_come_one_by_one(tmp_path: Path) -> None:
+    counters = str(tmp_path / "job")
+    ledger = Ledger(counters)
+    assert ledger.entries() == {}
+    for number in (0, 1):
+        append_entry(counters, entry(number))
+        assert ledger.entries()[number] == entry(number)
+    assert sorted(ledger.entries()) == [0, 1]
+
+
+def test_a_torn_line_waits_and_a_damaged_one_is_left_out(tmp_path: Path) -> None:
+    counters = str(tmp_path / "job")
+    ledger = Ledger(counters)
+    append_entry(counters, entry(1))
+    with ledger_of(counters).open("ab") as file:
+        file.write(b"what is this\n" + b'{"number": 2, "io": {}, ')
+    assert sorted(ledger.entries()) == [1]
+    with ledger_of(counters).open("ab") as file:
+        file.write(b'"moved_read_bytes": 1, "moved_written_bytes": 2}\n')
+    assert sorted(ledger.entries()) == [1, 2]
+
+
+def test_no_word_has_two_meanings() -> None:
+    sums = {sum_word(kind, name, figure) for kind in KINDS for name in CLASSES for figure in SUMS}
+    assert sums == set(range(SUM_WORDS))
+    starts = sorted(histogram_word(role, way) for role in FILE_ROLES for way in ("read", "write"))
+    assert starts[0] >= SUMS_WORDS_PADDED >= SUM_WORDS
+    assert all(later - first == HISTOGRAM_WORDS for first, later in pairwise(starts))
+    assert starts[-1] + HISTOGRAM_WORDS <= SHARD_WORDS
+    assert FILE_BYTES == HEADER_BYTES + SHARDS * SHARD_WORDS * 8
+    assert len(HEADER) * 8 <= 256
+
+
+@given(st.integers(0, LATENCY_BUCKETS - 2))
+def test_buckets_touch_and_are_at_most_a_sixteenth_wide(bucket: int) -> None:
+    lower = lower_bound(bucket)
+    assert upper_bound(lower) == lower_bound(bucket + 1)
+    assert lower < 16 or (upper_bound(lower) - lower) * 16 <= lower
+
+
+@pytest.mark.parametrize("name", ["CLASS_STREAM", "KIND_SUBMIT_WRITE", "SUM_LONGEST", "HEADER_REAPER"])
+def test_the_library_is_compiled_with_the_same_names(name: str) -> None:
+    assert re.search(rf"\b{name}\b", c_header())

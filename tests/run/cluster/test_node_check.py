@@ -1,4 +1,7 @@
-"""The check of all nodes: everything that is wrong with any of them, at once and before anything starts."""
+"""The check of all nodes: everything that is wrong with any of them, at once and before anything starts.
+
+What a node says of itself before anything runs there.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +19,11 @@ import msgspec
 import pytest
 
 from mawl.base.errors import MawlError, UnsuitableMachineError
+from mawl.measure.machine import read_machine
 from mawl.measure.suitability import SuitabilityCheck
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import open_run
-from mawl.run.cluster import node_facts
+from mawl.run.cluster import agent, node_facts
 from mawl.run.cluster.link import Link, NoAnswerError
 from mawl.run.cluster.node_check import NodesCheck, check_nodes, without_the_unfit
 from mawl.run.cluster.node_facts import NodeLook, look_here
@@ -170,3 +174,21 @@ def test_dead_hosts_are_all_named_or_left_out(tmp_path: Path) -> None:
     assert (home / "d").is_dir() and (home / "own-work").is_dir(), (
         "relative ones are below the home directory"
     )
+
+
+def test_the_agent_says_what_its_machine_is_and_what_lies_under_the_roles(tmp_path: Path) -> None:
+    roles = {str(role): [str(tmp_path / "not" / "yet" / role)] for role in ROLES}
+    look = msgspec.json.decode(agent.look(roles), type=NodeLook)
+    machine = read_machine()
+    assert (look.boot_id, look.cpu_model) == (machine.boot_id, machine.cpu_model)
+    assert 1 <= look.cores <= (machine.logical_cpus or 1) and look.memory_bytes > 2**28
+    (system,) = look.systems
+    assert system.roles == [*ROLES] and system.free_bytes > 0 and system.unwritable == []
+    assert not (tmp_path / "not").exists(), "a look makes nothing"
+
+
+def test_only_a_file_system_behind_a_network_is_shared_by_its_kind(tmp_path: Path) -> None:
+    look = look_here({role: [str(tmp_path)] for role in ROLES})
+    (system,) = look.systems
+    assert not look.is_shared(msgspec.structs.replace(system, kind="ext4"))
+    assert look.is_shared(msgspec.structs.replace(system, kind="nfs4"))

@@ -1,7 +1,11 @@
-"""Jobs start, wait, report, end and are stopped, in every mode."""
+"""Jobs start, wait, report, end and are stopped, in every mode.
+
+A library that the zygote cannot import: whether it is missing, or there is no room for it.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
 import signal
 from collections.abc import Callable
@@ -9,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.processes import is_alive
 from mawl.records.model.messages import (
     Answered,
@@ -26,6 +31,7 @@ from mawl.records.model.messages import (
     decode_from_launcher,
 )
 from mawl.records.spec.program_options import StartMode
+from mawl.run.launch import keeper
 from mawl.run.launch.client import Launcher
 from mawl.run.launch.server import Server
 from mawl.run.launch.setup import ARROW_POOL_VARIABLE, Setup, arrow_pool
@@ -267,3 +273,25 @@ def test_cpus_restrict_the_jobs(benches: Benches, tmp_path: Path) -> None:
         assert (tmp_path / "where.log").read_text().split()[1] == str(cpu)
     finally:
         launcher.close()
+
+
+@pytest.mark.parametrize(
+    ("error", "limit", "cure"),
+    [
+        (ModuleNotFoundError("No module named 'scipy'"), None, "install what the programs need"),
+        (ModuleNotFoundError("No module named 'scipy'"), 2**29, "install what the programs need"),
+        (ImportError("failed to map segment from shared object"), None, "install what the programs need"),
+        (ImportError("failed to map segment from shared object"), 2**29, "(ulimit -v)"),
+    ],
+)
+def test_the_cure_is_that_of_the_cause(
+    monkeypatch: pytest.MonkeyPatch, error: ImportError, limit: int | None, cure: str
+) -> None:
+    def failing(name: str) -> None:
+        raise error
+
+    monkeypatch.setattr(importlib, "import_module", failing)
+    monkeypatch.setattr(keeper, "address_space_limit", lambda: limit)
+    with pytest.raises(UnsuitableMachineError) as raised:
+        keeper._import("scipy")
+    assert cure in str(raised.value) and str(error) in str(raised.value)

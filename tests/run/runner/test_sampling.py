@@ -1,16 +1,23 @@
 """The budget of samples: so many series a second, whatever a machine has.
 
 Host figures into the samples of a run.
+
+Jobs that a signal has stopped, as the samples show them.
+
+The series of the jobs' time, where each job is read in its turn.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from mawl.measure.accounting import ProcessSampler, TreeSample
 from mawl.measure.host.collector import HostCollector
+from mawl.records.model.role_io import FILE_ROLES
 from mawl.records.model.series_metrics import SERIES_METRICS, registry_name
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
+from mawl.run.runner.counting import RoleSampling
 from mawl.run.runner.sampling import (
     JOB_SERIES,
     MOST_SELDOM_A_SECOND,
@@ -18,10 +25,12 @@ from mawl.run.runner.sampling import (
     SELDOM_SECONDS,
     HostSampling,
     SampleBudget,
+    StoppedJobs,
 )
 from tests.fakes.stored_run import facts
 from tests.fakes.tree import plant
 from tests.measure.host.test_collector import MACHINE
+from tests.measure.test_process import add_process
 
 
 def test_every_series_of_a_look_is_a_row_and_is_defined(tmp_path: Path) -> None:
@@ -115,3 +124,60 @@ def test_a_series_that_goes_leaves_the_others_as_they_were() -> None:
     less = {name: value for name, value in figures.items() if not name.startswith("device.dm-3.")}
     after = budget.due(2.0, less)
     assert after == {name: value for name, value in before.items() if name in less}
+
+
+def test_a_process_that_is_stopped_is_named_once_after_five_seconds(tmp_path: Path) -> None:
+    add_process(tmp_path, 100, below="200")
+    add_process(tmp_path, 200)
+    sampler = ProcessSampler(tmp_path)
+    stopped = StoppedJobs()
+
+    def looks(first: int, count: int) -> list[tuple[int | None, list[str]]]:
+        found = []
+        for second in range(first, first + count):
+            live = sampler.sample({"job": 100})
+            found.append((live["job"].stopped, stopped.look(live, float(second))))
+        return found
+
+    assert looks(0, 4) == [(None, [])] * 4
+    add_process(tmp_path, 200, state="T")
+    found = looks(4, 8)
+    assert [pid for pid, _ in found] == [200] * 8
+    assert [len(sentences) for _, sentences in found] == [0, 0, 0, 0, 0, 1, 0, 0], "after 5 s, and once"
+    assert "kill -CONT 200 lets it go on" in found[5][1][0]
+    add_process(tmp_path, 200)
+    assert looks(12, 1) == [(None, [])]
+    add_process(tmp_path, 100, below="200", state="T")
+    assert looks(13, 11) == [(None, [])] * 11, "the launcher ends the job of a keeper that is stopped"
+    sampler.close()
+
+
+class Ended:
+    """Counters of a job whose processes end: what these waited for a CPU."""
+
+    reason = None
+    seconds = 0.0
+
+    def run_delay_seconds(self, job: str) -> float:
+        return self.seconds
+
+    def waited_seconds(self, job: str) -> tuple[dict[str, float], dict[str, float]]:
+        return dict.fromkeys(FILE_ROLES, 0.0), dict.fromkeys(FILE_ROLES, 0.0)
+
+    def live(self) -> int:
+        return 0
+
+
+def test_a_process_that_ends_between_turns_does_not_wait_twice() -> None:
+    counting = Ended()
+    sampling = RoleSampling(counting)  # type: ignore[arg-type]
+    tree = TreeSample(0, 0, 0, 0, 1.0, 0.0, 0, 2, 5.0, read_at=10.0, living_run_delay_seconds=5.0)
+
+    def delay(tree: TreeSample) -> float:
+        return dict(sampling.series({"job": tree}))["jobs.run_queue_seconds"]
+
+    assert delay(tree) == 5.0
+    counting.seconds = 3.0  # it was in the 5 s, which are not read anew out of turn
+    assert delay(tree) == 5.0
+    # The largest sum of the living stays 5 s; 2.5 s are of what lives now.
+    assert delay(tree._replace(living_run_delay_seconds=2.5, read_at=11.0)) == 5.5
