@@ -13,7 +13,7 @@ from random import Random
 
 from bench.harness import Result, at_least, at_most, sized, spread
 from mawl.measure.compressibility.codecs import KIB, ZSTD_1, EstimateRequest
-from mawl.measure.compressibility.estimate import EstimatesFound, estimate
+from mawl.measure.compressibility.estimate import VolumeEstimates, estimate
 from mawl.measure.compressibility.population import Population
 from mawl.records.model.compressibility import Estimate
 from tests.measure.compressibility.pieces import write_mixture
@@ -64,7 +64,7 @@ def run() -> list[Result]:
     ]
 
 
-def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[EstimatesFound, float]:
+def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[VolumeEstimates, float]:
     before = time.process_time()
     population = Population()
     population.add(tree)
@@ -79,11 +79,11 @@ def _look(tree: Path, seed: int, *, read_all_bytes: int) -> tuple[EstimatesFound
     return found, time.process_time() - before
 
 
-def _first(found: EstimatesFound) -> Estimate:
+def _first(found: VolumeEstimates) -> Estimate:
     return found.estimates[0]
 
 
-def _saving(found: EstimatesFound) -> float:
+def _saving(found: VolumeEstimates) -> float:
     saving = _first(found).saving_ratio
     assert saving is not None, found.reason
     return saving

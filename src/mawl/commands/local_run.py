@@ -41,7 +41,7 @@ from mawl.records.volumes import Volumes
 from mawl.run.runner.facts import Inputs, check_space
 from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
 from mawl.run.runner.request import RunRequest
-from mawl.run.runner.run import carry_out
+from mawl.run.runner.run import run_plan
 
 QUIET_SECONDS = 10.0
 """Without a job for longer than this, a person would take the run for stuck."""
@@ -152,7 +152,7 @@ def _carry(
     peaks: Peaks,
 ) -> RunFacts:
     with contextlib.closing(view()) as watcher:
-        facts = carry_out(
+        facts = run_plan(
             request,
             volumes,
             watcher,

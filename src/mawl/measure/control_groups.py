@@ -16,7 +16,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mawl.measure.devices import Mount, only_path, read_mounts
+from mawl.measure.devices import Mount, only_path, read_mounts, small_text
 from mawl.records.model.node import Direction, IoCap
 from mawl.records.model.run import VolumeFacts
 
@@ -41,11 +41,11 @@ def read_limits(proc: Path, sys: Path) -> GroupLimits:
     quotas: list[float] = []
     for group in upwards(unified, paths.get("")):
         memory += _memory(group, "memory.max", "memory.current", "inactive_file")
-        quotas += _quota((_text(group / "cpu.max") or "").split())
+        quotas += _quota((small_text(group / "cpu.max") or "").split())
     for group in upwards(sys / "fs" / "cgroup" / "memory", paths.get("memory")):
         memory += _memory(group, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
     for group in upwards(sys / "fs" / "cgroup" / "cpu", paths.get("cpu")):
-        quotas += _quota([_text(group / f"cpu.cfs_{part}_us") or "" for part in ("quota", "period")])
+        quotas += _quota([small_text(group / f"cpu.cfs_{part}_us") or "" for part in ("quota", "period")])
     return GroupLimits(
         memory_bytes=min((limit for limit, _ in memory), default=None),
         memory_available_bytes=min((left for _, left in memory), default=None),
@@ -83,8 +83,8 @@ def is_nested(mount: Path) -> bool:
     """Whether the root of a mount is a group below the machine's root: only such have these files."""
     if _mode(mount / "cgroup.type"):
         return True
-    limit = _text(mount / "memory.limit_in_bytes") or ""
-    quota = _text(mount / "cpu.cfs_quota_us") or "-1"
+    limit = small_text(mount / "memory.limit_in_bytes") or ""
+    quota = small_text(mount / "cpu.cfs_quota_us") or "-1"
     return (limit.isdigit() and int(limit) < _NO_LIMIT_BYTES) or quota != "-1"
 
 
@@ -104,16 +104,16 @@ def container_name(proc: Path, root: Path) -> str | None:
 
     A pod is known by a variable that Kubernetes sets in each (its documentation, "Accessing the API").
     """
-    if "\0KUBERNETES_SERVICE_HOST=" in f"\0{_text(proc / 'self' / 'environ') or ''}":
+    if "\0KUBERNETES_SERVICE_HOST=" in f"\0{small_text(proc / 'self' / 'environ') or ''}":
         return "kubernetes"
     if (root / ".dockerenv").exists():
         return "docker"
     if (root / "run" / ".containerenv").exists():
         return "podman"
-    told = _text(root / "run" / "systemd" / "container")
+    told = small_text(root / "run" / "systemd" / "container")
     if told:
         return told
-    groups = _text(proc / "1" / "cgroup") or ""
+    groups = small_text(proc / "1" / "cgroup") or ""
     for mark, name in (
         ("kubepods", "kubernetes"),
         ("docker", "docker"),
@@ -128,7 +128,7 @@ def container_name(proc: Path, root: Path) -> str | None:
 def group_paths(listing: Path) -> dict[str, str]:
     """Controller to path of the group ("" for version 2), from lines ``ID:CONTROLLERS:PATH``."""
     found: dict[str, str] = {}
-    for line in (_text(listing) or "").splitlines():
+    for line in (small_text(listing) or "").splitlines():
         _, controllers, path = [*line.split(":", 2), "", ""][:3]
         if path:  # else it is no such line
             found.update(dict.fromkeys(controllers.split(","), path))
@@ -153,11 +153,11 @@ def upwards(mount: Path, path: str | None) -> Iterator[Path]:
 
 
 def _memory(group: Path, limit_file: str, usage_file: str, cache_key: str) -> list[tuple[int, int]]:
-    limit, used = _text(group / limit_file), _text(group / usage_file)
+    limit, used = small_text(group / limit_file), small_text(group / usage_file)
     if limit is None or not limit.isdigit() or int(limit) >= _NO_LIMIT_BYTES:
         return []
     cache = 0
-    for line in (_text(group / "memory.stat") or "").splitlines():
+    for line in (small_text(group / "memory.stat") or "").splitlines():
         key, _, value = line.partition(" ")
         if key == cache_key:
             cache = int(value)
@@ -178,13 +178,6 @@ def _mode(path: Path) -> int:
         return path.stat().st_mode
     except (OSError, ValueError):
         return 0
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(errors="replace").strip()
-    except OSError:
-        return None
 
 
 Unit = Literal["bytes", "requests"]

@@ -126,7 +126,7 @@ def ports(sys: Path = Path("/sys")) -> list[Port]:
     for interface in sorted((sys / "class/net").glob("*")):
         if interface.name == "lo" or not interface.is_dir():
             continue
-        speed = _number(_text(interface / "speed"))
+        speed = _number(small_text(interface / "speed"))
         # A bond, a VLAN and a bridge have a link to each interface below them.
         members = sorted(below.name.removeprefix("lower_") for below in interface.glob("lower_*"))
         found.append(
@@ -138,7 +138,7 @@ def ports(sys: Path = Path("/sys")) -> list[Port]:
             )
         )
     for host in sorted((sys / "class/fc_host").glob("*")):
-        told = re.match(r"([0-9.]+) Gbit", _text(host / "speed") or "")
+        told = re.match(r"([0-9.]+) Gbit", small_text(host / "speed") or "")
         speed = float(told[1]) * GIGABIT if told else None
         found.append(Port(name=host.name, kind="fc", bytes_per_second=speed))
     return found
@@ -153,13 +153,14 @@ def transport_of(disk: str, sys: Path = Path("/sys")) -> Transport | None:
         if part.startswith("rport-"):
             return "fc"
     for file in (place.parent / "transport", *sorted(place.parent.glob("nvme*/transport"))):
-        found = NVME.get(_text(file) or "")
+        found = NVME.get(small_text(file) or "")
         if found is not None:
             return found
     return None
 
 
-def _text(path: Path) -> str | None:
+def small_text(path: Path) -> str | None:
+    """What a small file of ``/proc`` or ``/sys`` says, stripped of blanks; None where it cannot be read."""
     try:
         return path.read_text(errors="replace").strip()
     except OSError:

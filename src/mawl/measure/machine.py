@@ -20,6 +20,7 @@ import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.measure.control_groups import GroupLimits, container_name, read_limits
+from mawl.measure.devices import small_text
 
 
 class Topology(msgspec.Struct, frozen=True, kw_only=True):
@@ -41,22 +42,22 @@ class Topology(msgspec.Struct, frozen=True, kw_only=True):
 def read_topology(sys: Path = Path("/sys")) -> Topology:
     """Read it once: it does not change while a run lasts, unless somebody switches processors off."""
     online = online_processors(sys)
-    packages = {_text(_processor(sys, number) / "topology/physical_package_id") for number in online}
+    packages = {small_text(_processor(sys, number) / "topology/physical_package_id") for number in online}
     frequency = _processor(sys, online[0] if online else 0) / "cpufreq"
-    driver, governor = _text(frequency / "scaling_driver"), _text(frequency / "scaling_governor")
+    driver, governor = small_text(frequency / "scaling_driver"), small_text(frequency / "scaling_governor")
     return Topology(
         logical_cpus=len(online) or None,
         physical_cores=len(core_siblings(sys)) or None,
-        sockets=len(packages - {None}) or None,
-        smt=_text(sys / "devices/system/cpu/smt/control"),
-        memory_nodes=len(parse_cpu_list(_text(sys / "devices/system/node/online") or "")) or None,
-        frequency_policy=f"{driver}, {governor}" if driver and governor else governor or driver,
+        sockets=len(packages - {None, ""}) or None,
+        smt=small_text(sys / "devices/system/cpu/smt/control") or None,
+        memory_nodes=len(parse_cpu_list(small_text(sys / "devices/system/node/online") or "")) or None,
+        frequency_policy=f"{driver}, {governor}" if driver and governor else governor or driver or None,
     )
 
 
 def online_processors(sys: Path) -> list[int]:
     """Numbers of the logical processors that are on."""
-    return parse_cpu_list(_text(sys / "devices/system/cpu/online") or "")
+    return parse_cpu_list(small_text(sys / "devices/system/cpu/online") or "")
 
 
 def core_siblings(sys: Path) -> list[list[int]]:
@@ -64,7 +65,7 @@ def core_siblings(sys: Path) -> list[list[int]]:
     cores: dict[str, list[int]] = {}
     for number in online_processors(sys):
         topology = _processor(sys, number) / "topology"
-        told = _text(topology / "core_cpus_list") or _text(topology / "thread_siblings_list")
+        told = small_text(topology / "core_cpus_list") or small_text(topology / "thread_siblings_list")
         if told:
             cores.setdefault(told, []).append(number)
     return list(cores.values())
@@ -82,13 +83,6 @@ def parse_cpu_list(text: str) -> list[int]:
 
 def _processor(sys: Path, number: int) -> Path:
     return sys / f"devices/system/cpu/cpu{number}"
-
-
-def _text(path: Path) -> str | None:
-    try:
-        return path.read_text(errors="replace").strip() or None
-    except OSError:
-        return None
 
 
 CoreBasis = Literal["physical core", "vCPU"]

@@ -291,7 +291,7 @@ def _add_rows(
         above.keep(TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns))
 
 
-class FoundNote(NamedTuple):
+class NotePlace(NamedTuple):
     """A note, where the line of blanks after it ends, and the date in the head of a page within it."""
 
     note: PerformanceNote
@@ -299,7 +299,7 @@ class FoundNote(NamedTuple):
     page: LogFact | None
 
 
-def whole_note(content: bytes, start: int, line: int, above: Above) -> FoundNote | None:
+def whole_note(content: bytes, start: int, line: int, above: Above) -> NotePlace | None:
     """The note whose heading, or whose notes on observations, begin at ``start``; else None.
 
     ``line`` is that at ``start``; ``above`` is what the notes before have told.
@@ -307,7 +307,7 @@ def whole_note(content: bytes, start: int, line: int, above: Above) -> FoundNote
     match = _WHOLE.match(content, start)
     if match is not None:
         note = _note(match, line, above)
-        return None if note is None else FoundNote(note, match.end(), None)
+        return None if note is None else NotePlace(note, match.end(), None)
     if not _HEADED.match(content, start):
         return None
     part = content[start : start + MOST_BYTES_OF_A_NOTE]
@@ -323,7 +323,7 @@ def whole_note(content: bytes, start: int, line: int, above: Above) -> FoundNote
     page = None
     if "day, " in title and page_instant(title) is not None:
         page = LogFact(line + part.count(b"\n", 0, header.start(1)), "page", title.strip())
-    return FoundNote(note, start + match.end() + header.end() - header.start(1), page)
+    return NotePlace(note, start + match.end() + header.end() - header.start(1), page)
 
 
 def _note(match: re.Match[bytes], line: int, above: Above) -> PerformanceNote | None:

@@ -17,7 +17,13 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import NamedTuple
 
-from mawl.records.model.compressibility import STORAGE_MODELS, CodecName, StorageModel
+from mawl.records.model.compressibility import (
+    STORAGE_MODELS,
+    CodecName,
+    Estimate,
+    SampledShare,
+    StorageModel,
+)
 
 LZO_LIBRARY = "liblzo2.so.2"
 INSTALL_LZO = "apt-get install liblzo2-2 (or your system's package of liblzo2)"
@@ -156,6 +162,29 @@ class EstimateRequest(NamedTuple):
     storage: StorageModel
     codec: CodecKey
     block_bytes: int
+
+    def result(
+        self,
+        share: SampledShare,
+        *,
+        original_bytes: int | None,
+        confidence: float,
+        draws: int,
+        reason: str | None,
+    ) -> Estimate:
+        """The estimate: its saving is ``share``."""
+        return Estimate(
+            codec=self.codec.name,
+            level=self.codec.level,
+            block_bytes=self.block_bytes,
+            storage=self.storage,
+            original_bytes=original_bytes,
+            saving_ratio=share.ratio,
+            half_width_ratio=share.half_width_ratio,
+            confidence_ratio=confidence,
+            draws=draws,
+            reason=reason,
+        )
 
 
 def figures(

@@ -36,7 +36,13 @@ from mawl.measure.compressibility.codecs import (
     saved_share,
 )
 from mawl.measure.compressibility.population import BytePlace, Population
-from mawl.records.model.compressibility import Estimate, SampledShare, SamplingCost, StorageModel
+from mawl.records.model.compressibility import (
+    UNKNOWN_SHARE,
+    Estimate,
+    SampledShare,
+    SamplingCost,
+    StorageModel,
+)
 
 LARGEST_WEIGHT = 0.75
 """The bound needs less than 1; more than this gains little and pays much for a wrong guess."""
@@ -164,7 +170,7 @@ NOTHING_THERE = "there is no data to look at"
 NOTHING_READ = "nothing of it could be read"
 
 
-class EstimatesFound(NamedTuple):
+class VolumeEstimates(NamedTuple):
     """Estimates in the order of their figures, the share of zero pages, and what it took."""
 
     estimates: list[Estimate]
@@ -195,7 +201,7 @@ def estimate(
     random: Random,
     loader: Callable[[CodecKey], Codec] = load_codec,
     read_all_bytes: int = READ_ALL_BYTES,
-) -> EstimatesFound:
+) -> VolumeEstimates:
     """Estimates of all figures, each within ``half_width`` at ``confidence``; a codec that is absent has
     None and its reason.  Up to ``read_all_bytes`` are read in full, with a half-width of 0; more only where
     draws are likely to read as much, and never where that is 0."""
@@ -216,20 +222,10 @@ def estimate(
     of_figure = dict(zip(there, look.results, strict=False))
     estimates = []
     for figure in figures:
-        share, draws = of_figure.get(figure, (SampledShare(ratio=None, half_width_ratio=None), 0))
+        share, draws = of_figure.get(figure, (UNKNOWN_SHARE, 0))
+        original, why = look.original_bytes(figure.storage), codecs[figure.codec].reason or reason
         estimates.append(
-            Estimate(
-                codec=figure.codec.name,
-                level=figure.codec.level,
-                block_bytes=figure.block_bytes,
-                storage=figure.storage,
-                original_bytes=look.original_bytes(figure.storage),
-                saving_ratio=share.ratio,
-                half_width_ratio=share.half_width_ratio,
-                confidence_ratio=confidence,
-                draws=draws,
-                reason=codecs[figure.codec].reason or reason,
-            )
+            figure.result(share, original_bytes=original, confidence=confidence, draws=draws, reason=why)
         )
     cost = SamplingCost(
         read_bytes=look.read_bytes,
@@ -238,7 +234,7 @@ def estimate(
         elapsed_seconds=time.monotonic() - began,
         draws=look.draws,
     )
-    return EstimatesFound(estimates, look.results[-1][0], cost, reason)
+    return VolumeEstimates(estimates, look.results[-1][0], cost, reason)
 
 
 def blocks_of(window: bytes, start: int, size: int) -> Iterator[bytes]:
@@ -290,7 +286,7 @@ class _Look:
         self.results = [
             (SampledShare(ratio=saved / whole, half_width_ratio=0.0), int(draws))
             if whole
-            else (SampledShare(ratio=None, half_width_ratio=None), 0)
+            else (UNKNOWN_SHARE, 0)
             for saved, whole, draws in sums
         ]
 
@@ -305,7 +301,7 @@ class _Look:
         self.results = [
             (SampledShare(ratio=bound.centre, half_width_ratio=bound.half_width), bound.draws)
             if bound.draws
-            else (SampledShare(ratio=None, half_width_ratio=None), 0)
+            else (UNKNOWN_SHARE, 0)
             for bound in bounds
         ]
         return True

@@ -27,14 +27,15 @@ from mawl.measure.space import space_of
 from mawl.plan.needs import needs
 from mawl.plan.workload import Plan
 from mawl.records.model.compressibility import (
+    UNKNOWN_SHARE,
     Compressibility,
     Estimate,
     FilesLeftOut,
     RoleEstimate,
     RoleSaving,
-    SampledShare,
     SamplingCost,
     VolumeSaving,
+    exact_share,
 )
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.volumes import TEMPORARY, Volumes
@@ -130,20 +131,11 @@ def _unreadable_volume(path: Path, role: Role | None, error: MawlError, request:
         files=None,
         data_bytes=None,
         hole_bytes=None,
-        zero_share=SampledShare(ratio=None, half_width_ratio=None),
-        engine_share=SampledShare(ratio=None, half_width_ratio=None),
+        zero_share=UNKNOWN_SHARE,
+        engine_share=UNKNOWN_SHARE,
         estimates=[
-            Estimate(
-                codec=figure.codec.name,
-                level=figure.codec.level,
-                block_bytes=figure.block_bytes,
-                storage=figure.storage,
-                saving_ratio=None,
-                half_width_ratio=None,
-                original_bytes=None,
-                confidence_ratio=request.confidence,
-                draws=0,
-                reason=reason,
+            figure.result(
+                UNKNOWN_SHARE, original_bytes=None, confidence=request.confidence, draws=0, reason=reason
             )
             for figure in request.figures
         ],
@@ -197,8 +189,10 @@ def volume_saving(
         data_bytes=population.bytes,
         hole_bytes=population.hole_bytes,
         zero_share=found.zero_share,
-        engine_share=_engine_share(population),
-        estimates=[_with_confidence(one, confidence) for one in found.estimates],
+        engine_share=exact_share(population.share(engine_compressed)),
+        estimates=[
+            msgspec.structs.replace(estimate, confidence_ratio=confidence) for estimate in found.estimates
+        ],
         real=saving,
         real_reason=reason,
         left_out=population.left_out(),
@@ -264,16 +258,6 @@ def _sum(parts: Sequence[int | None]) -> int | None:
     """None where one of them is not known."""
     known = [part for part in parts if part is not None]
     return sum(known) if len(known) == len(parts) else None
-
-
-def _with_confidence(one: Estimate, confidence: float) -> Estimate:
-    return msgspec.structs.replace(one, confidence_ratio=confidence)
-
-
-def _engine_share(population: Population) -> SampledShare:
-    """Known from the names and sizes of all files."""
-    share = population.share(engine_compressed)
-    return SampledShare(ratio=share, half_width_ratio=None if share is None else 0.0)
 
 
 def _space(path: Path, population: Population, device: bool) -> tuple[int | None, int | None]:

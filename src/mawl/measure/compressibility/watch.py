@@ -37,11 +37,12 @@ from mawl.measure.compressibility.codecs import (
 from mawl.measure.compressibility.estimate import Strata, interval_of_looks, zero_page
 from mawl.measure.compressibility.population import CUT_SHORT, GONE, MOST_REMARKS, Population
 from mawl.records.model.compressibility import (
-    Estimate,
+    UNKNOWN_SHARE,
     FilesLeftOut,
     SampledShare,
     SamplingCost,
     VolumeSaving,
+    exact_share,
 )
 from mawl.records.spec.program_options import Role
 
@@ -94,14 +95,14 @@ class _Drawn:
         whole = self.draws[: self.strata.whole]
         return [(width, values) for width, values in whole if values is not None]
 
-    def interval(self, place: int, confidence: float) -> tuple[float, float] | None:
+    def interval(self, place: int, confidence: float) -> SampledShare:
         """Mean and half-width of one of the figures; what no whole stratum covers may be anything."""
-        found = interval_of_looks([(width, [values[place]]) for width, values in self.values], confidence)
-        if found is None:
-            return None
-        centre, half_width = found
+        interval = interval_of_looks([(width, [values[place]]) for width, values in self.values], confidence)
+        if interval is None:
+            return UNKNOWN_SHARE
+        centre, half_width = interval
         most, open_ratio = max(centre, 1.0 - centre), self.strata.open_ratio
-        return centre, min(half_width + open_ratio * most, most)
+        return SampledShare(ratio=centre, half_width_ratio=min(half_width + open_ratio * most, most))
 
 
 class _Watched(msgspec.Struct):
@@ -186,7 +187,7 @@ class Watch:
         self._over.set()
         if self._thread.ident is not None:
             self._thread.join()
-        return [self._seen(volume) for volume in self._volumes]
+        return [self._saving(volume) for volume in self._volumes]
 
     def look(self) -> None:
         for volume in self._volumes:
@@ -284,7 +285,7 @@ class Watch:
             values.append(value(window[offset - start : offset - start + length], False))
         return values
 
-    def _seen(self, volume: _Watched) -> VolumeSaving:
+    def _saving(self, volume: _Watched) -> VolumeSaving:
         by_figure = {
             figure: (drawn.interval(place, volume.confidence), len(drawn.values))
             for drawn, figures in ((volume.small, self._small), (volume.large, self._large))
@@ -294,23 +295,17 @@ class Watch:
         data_bytes = round(volume.byte_seconds / seconds) if seconds else 0
         estimates = []
         for figure in RUN_FIGURES:
-            interval, draws = by_figure.get(figure, (None, 0))
-            saving, half_width = interval or (None, None)
+            share, draws = by_figure.get(figure, (UNKNOWN_SHARE, 0))
+            nothing = (NO_DRAW if volume.looks else NO_LOOK) if share.ratio is None else None
             estimates.append(
-                Estimate(
-                    codec=figure.codec.name,
-                    level=figure.codec.level,
-                    block_bytes=figure.block_bytes,
-                    storage=figure.storage,
-                    saving_ratio=saving,
-                    half_width_ratio=half_width,
+                figure.result(
+                    share,
                     original_bytes=data_bytes,
-                    confidence_ratio=self._confidence,
+                    confidence=self._confidence,
                     draws=draws,
-                    reason=self._reasons[figure] or (_nothing(volume) if saving is None else None),
+                    reason=self._reasons[figure] or nothing,
                 )
             )
-        zero, half_width = volume.small.interval(len(self._small), volume.confidence) or (None, None)
         engine = volume.engine_byte_seconds / volume.byte_seconds if volume.byte_seconds else None
         return VolumeSaving(
             name=str(volume.path.parent),
@@ -322,8 +317,8 @@ class Watch:
             files=0,
             data_bytes=data_bytes,
             hole_bytes=0,
-            zero_share=SampledShare(ratio=zero, half_width_ratio=half_width),
-            engine_share=SampledShare(ratio=engine, half_width_ratio=None if engine is None else 0.0),
+            zero_share=volume.small.interval(len(self._small), volume.confidence),
+            engine_share=exact_share(engine),
             estimates=estimates,
             real=None,
             real_reason="not asked while the run went on",
@@ -339,7 +334,3 @@ class Watch:
             ),
             reason=None if volume.looks else NO_LOOK,
         )
-
-
-def _nothing(volume: _Watched) -> str:
-    return NO_DRAW if volume.looks else NO_LOOK

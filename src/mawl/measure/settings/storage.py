@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from mawl.importers.formats.settings.linux import QUEUE_FILES
-from mawl.measure.devices import NETWORK_FILE_SYSTEMS, Mount, device_name, mount_of, read_mounts
+from mawl.measure.devices import NETWORK_FILE_SYSTEMS, Mount, device_name, mount_of, read_mounts, unescaped
 from mawl.measure.settings.reading import KIB, MIB, Subject, known_text, names_in
 
 QUEUE_DEPTHS = {"lpfc": "lpfc_lun_queue_depth", "qla2xxx": "ql2xmaxqdepth"}
@@ -185,7 +185,7 @@ def _per_mount_options(proc: Path) -> dict[str, str]:
     for line in (known_text(proc / "self/mountinfo") or "").splitlines():
         words = line.split(" ")
         if len(words) > 5:
-            found[re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), words[4])] = words[5]
+            found[unescaped(words[4])] = words[5]
     return found
 
 

@@ -36,6 +36,14 @@ class SampledShare(msgspec.Struct, frozen=True, kw_only=True):
     ]
 
 
+UNKNOWN_SHARE = SampledShare(ratio=None, half_width_ratio=None)
+
+
+def exact_share(ratio: float | None) -> SampledShare:
+    """A share that was counted, not sampled."""
+    return SampledShare(ratio=ratio, half_width_ratio=None if ratio is None else 0.0)
+
+
 class Estimate(msgspec.Struct, frozen=True, kw_only=True):
     """The saving of one codec in blocks of ``block_bytes`` as ``storage`` would keep them."""
 

@@ -36,7 +36,7 @@ from mawl.run.cluster.merge import (
     merged,
     outcome_of,
     own_series,
-    told,
+    with_reasons,
 )
 from mawl.run.cluster.messages import Correction
 
@@ -248,7 +248,7 @@ def _write(writer: RunWriter, one: NodeRun | StorageRun, own: Run, series: OwnSe
     for step in own.step_records():
         writer.step(correction.step(step))
     if isinstance(one, NodeRun):
-        for job in told(own.job_records(), one):
+        for job in with_reasons(own.job_records(), one):
             writer.job(correction.job(job))
     for table in own.sample_parts():
         writer.sample_table(correction.samples(table))

@@ -192,7 +192,7 @@ TOOK_NO_PART = "took no part"
 COUNTS_THERE = "its device is another node's, too, on the same machine, and counts there"
 
 
-def told(jobs: Sequence[JobRecord], run: NodeRun) -> list[JobRecord]:
+def with_reasons(jobs: Sequence[JobRecord], run: NodeRun) -> list[JobRecord]:
     """The jobs of a node that is over; those without an end say what became of a node that is not whole."""
     how = "was lost" if run.outcome == "lost" else "did not go through"
     return [

@@ -57,7 +57,7 @@ from mawl.run.runner.facts import check_space, make_inputs
 from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
 from mawl.run.runner.request import Listener, RunRequest, Status
-from mawl.run.runner.run import carry_out
+from mawl.run.runner.run import run_plan
 from mawl.run.runner.sampling import HostSampling
 from mawl.version import __version__, source_sha256
 
@@ -308,7 +308,7 @@ class Node:
         reference, reference_seconds = reference_of(task.plan)
         if (file := task.spec.reference) is not None:  # it is the controller's
             reference, reference_seconds = Reference(version=None, file=Path(file).name), {}
-        facts = carry_out(
+        facts = run_plan(
             RunRequest(
                 run_id=task.run_id,
                 node=task.node,

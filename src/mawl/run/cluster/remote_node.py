@@ -28,7 +28,7 @@ from mawl.run.cluster.link import (
     copy_whole,
     quoted,
 )
-from mawl.run.cluster.merge import Mirror, NodePart, told
+from mawl.run.cluster.merge import Mirror, NodePart, with_reasons
 from mawl.run.cluster.messages import (
     Correction,
     Ended,
@@ -220,7 +220,7 @@ class RemoteNode:
         samples = run.samples.slice(self._written.samples)
         return Fresh(
             events=run.event_records(),
-            jobs=told(jobs, self._run(run.path)),
+            jobs=with_reasons(jobs, self._run(run.path)),
             steps=run.step_records(),
             samples=samples,
         )

@@ -247,7 +247,7 @@ class CommandRun(JobRun):
         return _steps(self.plan.job, notes, made), None
 
 
-def made_run(plan: JobPlan, program: Program, node: str) -> JobRun:
+def job_run(plan: JobPlan, program: Program, node: str) -> JobRun:
     """What collects a job's figures: of a program, or of a command."""
     if plan.command is None:
         return JobRun(plan, program, node)

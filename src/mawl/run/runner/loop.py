@@ -38,7 +38,7 @@ from mawl.records.store.files import OWN_LOG
 from mawl.records.store.folder import RunWriter
 from mawl.records.volumes import Volumes
 from mawl.run.launch.client import JobLauncher
-from mawl.run.runner.command_job import CommandRun, made_run
+from mawl.run.runner.command_job import CommandRun, job_run
 from mawl.run.runner.job import JobRun, assignment, no_place, not_started, without_directories
 from mawl.run.runner.request import AT_ONCE, Listener, Opening, RunRequest
 from mawl.run.runner.sampling import Sampling, TickRates, status_of
@@ -330,7 +330,7 @@ class RunLoop:
         self.listener.job_ended(record)
 
     def _start(self, job: JobPlan) -> None:
-        run = self.jobs[job.job] = made_run(job, self.request.programs[job.program], self.node)
+        run = self.jobs[job.job] = job_run(job, self.request.programs[job.program], self.node)
         self.progress.start(job.job)
         try:
             places = self.volumes.make_job(job.job)

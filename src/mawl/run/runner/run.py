@@ -40,7 +40,7 @@ from mawl.run.runner.sampling import HostSampling, Sampling
 STANDARD_ERROR = 2
 
 
-def carry_out(
+def run_plan(
     request: RunRequest,
     volumes: Volumes,
     listener: Listener,
