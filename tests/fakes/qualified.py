@@ -14,16 +14,20 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.qualify.choice import SMOKE
 from mawl.campaigns.qualify.engine import Engine
 from mawl.campaigns.qualify.interface import Mix, Model, ObservedMachine, ObservedRun, RunWish, WritableSpace
+from mawl.campaigns.qualify.nodes import NodesEngine
 from mawl.plan.catalogue import CATALOGUE
 from mawl.records.model.qualification import Fits, Qualification, QualifyNode
 from mawl.records.model.records import RunOutcome
-from mawl.records.store.campaign import write_qualification
+from mawl.records.spec.run_spec import NodesSpec
+from mawl.records.store.campaign import read_qualification, write_qualification
+from tests.fakes.qualifications import qualification
 
 WRITES = "mawl.campaigns.qualify.runs.write_qualification"
 ALONE_SECONDS = 20.0
@@ -214,8 +218,64 @@ def cluster(count: int = 4, cores: int = 6) -> ObservedMachine:
     return machine(cores, nodes=nodes, has_fio=False)
 
 
+def begun(
+    folder: Path, minutes: float = 60.0, *, nodes: Sequence[QualifyNode] = (), **asked: object
+) -> Qualification:
+    """A record as the verb begins it, on disk; ``asked`` is what was asked beside the minutes."""
+    plain = qualification()
+    if nodes:
+        asked["nodes"] = NodesSpec(cluster="tcp://x:8786")
+    record = Qualification(
+        name=plain.name,
+        created_at=plain.created_at,
+        outcome="running",
+        mawl_version=plain.mawl_version,
+        machine=plain.machine,
+        directory=plain.directory,
+        asked=msgspec.structs.replace(plain.asked, minutes=minutes, **asked),
+        nodes=list(nodes),
+    )
+    folder.mkdir(exist_ok=True)
+    write_qualification(folder, record)
+    return record
+
+
+def engine_over(folder: Path, record: Qualification, work: FakeWork) -> tuple[Engine, list[str]]:
+    """The engine for one machine, or for the nodes of the record, and the lines that it shows."""
+    lines: list[str] = []
+    kind = NodesEngine if record.nodes else Engine
+    return kind(folder, record, work, work.clock, lambda: 1.7e9, lines.append), lines
+
+
+def to_the_end(folder: Path, record: Qualification, work: FakeWork) -> Qualification:
+    engine, _ = engine_over(folder, record, work)
+    engine.until_choice()
+    return engine.to_the_end()
+
+
+def qualified(folder: Path, work: FakeWork, minutes: float = 60.0, **asked: object) -> Qualification:
+    """A whole qualification, on nodes where the fake machine has some."""
+    return to_the_end(folder, begun(folder, minutes, nodes=work.seen.nodes, **asked), work)
+
+
+def continued(folder: Path, work: FakeWork) -> Qualification:
+    """Goes on from the record on disk."""
+    return to_the_end(folder, read_qualification(folder), work)
+
+
+def ended(record: Qualification) -> list[tuple[object, ...]]:
+    """The runs that came to their end, as far as they must be alike after a kill."""
+    return [
+        (run.purpose, run.position, run.sessions, run.state, round(run.seconds or 0.0, 6))
+        for run in record.runs
+        if run.state in ("finished", "disturbed", "left out")
+    ]
+
+
 def killed_after_each_change(
-    monkeypatch: pytest.MonkeyPatch, begin: Callable[[int], Engine], go_on: Callable[[int], Engine]
+    monkeypatch: pytest.MonkeyPatch,
+    begin: Callable[[int], Qualification],
+    go_on: Callable[[int], Qualification],
 ) -> Iterator[tuple[int, Qualification]]:
     """A qualification for every change of its record: killed after that change, continued, and at its end.
 
@@ -223,16 +283,12 @@ def killed_after_each_change(
     """
     killed = True
     for after in count(1):
-        engine = begin(after)
         monkeypatch.setattr(WRITES, _Dying(after))
         try:
-            engine.until_choice()
-            record, killed = engine.to_the_end(), False
+            record, killed = begin(after), False
         except KeyboardInterrupt:
             monkeypatch.setattr(WRITES, write_qualification)
-            engine = go_on(after)
-            engine.until_choice()
-            record = engine.to_the_end()
+            record = go_on(after)
         yield after, record
         if not killed:
             return

@@ -13,48 +13,30 @@ import pytest
 
 from mawl.base.errors import BusyMachineError, MawlError, UnsuitableMachineError, UsageError
 from mawl.campaigns.qualify.choice import SMOKE, load_streams
-from mawl.campaigns.qualify.engine import MOST_MEASURED, Engine, first_look
+from mawl.campaigns.qualify.engine import MOST_MEASURED, first_look
 from mawl.campaigns.qualify.interface import WritableSpace
 from mawl.records.model.qualification import PHASES, Qualification
-from mawl.records.store.campaign import read_qualification, write_qualification
+from mawl.records.store.campaign import read_qualification
 from tests.fakes.qualifications import qualification
-from tests.fakes.qualified import Clock, FakeWork, killed_after_each_change, machine
+from tests.fakes.qualified import (
+    Clock,
+    FakeWork,
+    begun,
+    cluster,
+    continued,
+    ended,
+    engine_over,
+    killed_after_each_change,
+    machine,
+    qualified,
+    to_the_end,
+)
 
 
 @pytest.fixture(autouse=True)
 def no_sync(monkeypatch: pytest.MonkeyPatch) -> None:
     """A record is written some hundred times here, and no test takes the power away."""
     monkeypatch.setattr(os, "fsync", lambda _: None)
-
-
-def begun(
-    folder: Path, minutes: float = 60.0, sessions: int | None = None, anyway: bool = False
-) -> Qualification:
-    """A record as the verb begins it, on disk."""
-    plain = qualification()
-    record = Qualification(
-        name=plain.name,
-        created_at=plain.created_at,
-        outcome="running",
-        mawl_version=plain.mawl_version,
-        machine=plain.machine,
-        directory=plain.directory,
-        asked=msgspec.structs.replace(plain.asked, minutes=minutes, sessions=sessions, anyway=anyway),
-    )
-    folder.mkdir(exist_ok=True)
-    write_qualification(folder, record)
-    return record
-
-
-def engine_over(folder: Path, record: Qualification, work: FakeWork) -> tuple[Engine, list[str]]:
-    said: list[str] = []
-    return Engine(folder, record, work, work.clock, lambda: 1.7e9, said.append), said
-
-
-def qualified(folder: Path, work: FakeWork, minutes: float = 60.0, anyway: bool = False) -> Qualification:
-    engine, _ = engine_over(folder, begun(folder, minutes, anyway=anyway), work)
-    engine.until_choice()
-    return engine.to_the_end()
 
 
 class Case(NamedTuple):
@@ -133,9 +115,7 @@ def test_a_number_that_the_machine_refuses_is_too_many(tmp_path: Path) -> None:
 
 
 def test_a_number_that_no_search_can_undercut_ends_it(tmp_path: Path) -> None:
-    engine, _ = engine_over(tmp_path, begun(tmp_path, sessions=5), FakeWork(Clock(), per_session=1.0))
-    engine.until_choice()
-    record = engine.to_the_end()
+    record = to_the_end(tmp_path, begun(tmp_path, sessions=5), FakeWork(Clock(), per_session=1.0))
     assert record.runs_for("search") == []
     assert record.phase("runs").detail.endswith("; nothing is left to prove")
 
@@ -310,8 +290,6 @@ def test_a_full_disk_is_refused_before_anything_is_run(tmp_path: Path, free_byte
     assert work.made == []
 
 
-ENDED = ("finished", "disturbed", "left out")
-
 SEARCHED = Case(
     minutes=60.0, changes={"per_session": 0.19, "forecast": 12}, disturbed={"measured-1": 1, "measured-3": 1}
 )
@@ -343,22 +321,29 @@ JUST_IN_TIME = Case(
 LEFT_OUT = Case(minutes=3.0, changes={"slower": 0.4}, disturbed={"measured-3": 2})
 
 
+NODES = Case(
+    minutes=60.0,
+    changes={"seen": cluster(), "all_ratio": 1.6},
+    disturbed={"one-node-2": 1, "measured-3": 1, "measured-5": 2},
+)
+UNEVEN_NODES = {"one-node-1": 0.6, "one-node-2": 1.5, "measured-1": 1.3, "measured-2": 0.7, "measured-4": 1.4}
+LONG_NODES, SHORT_NODES = (
+    NODES._replace(minutes=minutes, changes={**NODES.changes, "slower": slower, "uneven": UNEVEN_NODES})
+    for minutes, slower in ((20.0, 1.0), (4.0, 0.5))
+)
+
+
 def _killed_and_continued(
     folder: Path, case: Case, after: int, late: bool
 ) -> tuple[Qualification, list[str]]:
     """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
-    clock = Clock()
-    work = case.work(clock, die_after=after, die_late=late)
-    engine, _ = engine_over(folder, begun(folder, case.minutes), work)
+    work = case.work(Clock(), die_after=after, die_late=late)
     try:
-        engine.until_choice()
-        return engine.to_the_end(), work.made
+        return qualified(folder, work, case.minutes), work.made
     except KeyboardInterrupt:
         assert read_qualification(folder).outcome == "interrupted"
-    again = case.work(clock)
-    engine, _ = engine_over(folder, read_qualification(folder), again)
-    engine.until_choice()
-    return engine.to_the_end(), work.made + again.made
+    again = case.work(work.clock)
+    return continued(folder, again), work.made + again.made
 
 
 @pytest.mark.parametrize("killed_in", [1, 2, 3])
@@ -371,46 +356,44 @@ def test_a_probe_that_was_stopped_keeps_the_time_of_the_targets_that_were_finish
     with pytest.raises(KeyboardInterrupt):
         engine.until_choice()
     again = FakeWork(work.clock, targets=3)
-    engine, _ = engine_over(tmp_path / "stopped", read_qualification(tmp_path / "stopped"), again)
-    engine.until_choice()
-    record = engine.to_the_end()
+    record = continued(tmp_path / "stopped", again)
     assert Counter(work.made + again.made)["probe"] == 3
     assert record.phase("probe").seconds == pytest.approx(whole.phase("probe").seconds)
     assert record.choice == whole.choice
 
 
-def _ended(record: Qualification) -> list[tuple[object, ...]]:
-    return [
-        (run.purpose, run.position, run.sessions, run.state, round(run.seconds or 0.0, 6))
-        for run in record.runs
-        if run.state in ENDED
-    ]
-
-
 CASES = [
-    *((case, "disturbed") for case in (SEARCHED, UNEVEN, SMALLEST, JUST_IN_TIME)),
-    (LEFT_OUT, "left out"),
+    *((case, {"disturbed"}) for case in (SEARCHED, UNEVEN, SMALLEST, JUST_IN_TIME)),
+    (LEFT_OUT, {"left out"}),
+    (NODES, {"disturbed", "left out"}),
 ]
 
 
 @pytest.mark.parametrize("late", [False, True])
-@pytest.mark.parametrize(("case", "state"), CASES)
+@pytest.mark.parametrize(("case", "states"), CASES)
 def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(
-    tmp_path: Path, case: Case, state: str, late: bool
+    tmp_path: Path, case: Case, states: set[str], late: bool
 ) -> None:
     whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
-    assert state in {run.state for run in whole.runs}
-    for after in range(1, 3 + len(_ended(whole))):
+    assert states <= {run.state for run in whole.runs}
+    for after in range(1, 3 + len(ended(whole))):
         record, made = _killed_and_continued(tmp_path / f"{after}-{late}", case, after, late)
-        assert _ended(record) == _ended(whole)
+        assert ended(record) == ended(whole)
         assert record.choice == whole.choice
         mixes = Counter(name for name in made if name not in ("probe", "generate"))
-        assert sum(mixes.values()) == len(_ended(whole)), f"something was measured twice: {made}"
+        assert sum(mixes.values()) == len(ended(whole)), f"something was measured twice: {made}"
 
 
 @pytest.mark.parametrize(
     "case",
-    [UNEVEN, *(pytest.param(case, marks=pytest.mark.long(minutes=0.1)) for case in (JUST_IN_TIME, LEFT_OUT))],
+    [
+        UNEVEN,
+        SHORT_NODES,
+        *(
+            pytest.param(case, marks=pytest.mark.long(minutes=0.1))
+            for case in (JUST_IN_TIME, LEFT_OUT, LONG_NODES)
+        ),
+    ],
 )
 def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, case: Case
@@ -418,13 +401,11 @@ def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
     whole = qualified(tmp_path / "whole", case.work(Clock()), case.minutes)
     clock = Clock()
 
-    def begin(after: int) -> Engine:
-        folder = tmp_path / str(after)
-        return engine_over(folder, begun(folder, case.minutes), case.work(clock))[0]
+    def begin(after: int) -> Qualification:
+        return qualified(tmp_path / str(after), case.work(clock), case.minutes)
 
-    def go_on(after: int) -> Engine:
-        folder = tmp_path / str(after)
-        return engine_over(folder, read_qualification(folder), case.work(clock))[0]
+    def go_on(after: int) -> Qualification:
+        return continued(tmp_path / str(after), case.work(clock))
 
     for after, record in killed_after_each_change(monkeypatch, begin, go_on):
-        assert _ended(record) == _ended(whole), f"killed after change {after}"
+        assert ended(record) == ended(whole), f"killed after change {after}"

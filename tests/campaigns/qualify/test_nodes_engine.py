@@ -1,22 +1,16 @@
-"""The engine on several nodes: runs with one and with all, the time, a lost node, a kill at every moment."""
+"""The engine on several nodes: runs with one and with all, the time, a lost node."""
 
 from __future__ import annotations
 
 import os
-from collections import Counter
 from pathlib import Path
 
-import msgspec
 import pytest
 
 from mawl.base.errors import BusyMachineError, MawlError, UsageError
 from mawl.campaigns.qualify.interface import RunWish
-from mawl.campaigns.qualify.nodes import NodesEngine
-from mawl.records.model.qualification import Qualification
-from mawl.records.spec.run_spec import NodesSpec
-from mawl.records.store.campaign import read_qualification, write_qualification
-from tests.fakes.qualifications import qualification
-from tests.fakes.qualified import Clock, FakeWork, cluster, killed_after_each_change
+from mawl.records.store.campaign import read_qualification
+from tests.fakes.qualified import Clock, FakeWork, begun, cluster, continued, engine_over, qualified
 
 
 @pytest.fixture(autouse=True)
@@ -33,39 +27,6 @@ class LosesANode(FakeWork):
             folder.mkdir()
             raise MawlError("node node2 was lost during the run", why="its worker is gone")
         super().run(wish, folder, log)
-
-
-def begun(folder: Path, minutes: float = 60.0, repeat: int | None = None) -> Qualification:
-    """A record as the verb begins it for a cluster, on disk."""
-    plain = qualification()
-    asked = msgspec.structs.replace(
-        plain.asked, minutes=minutes, repeat=repeat, nodes=NodesSpec(cluster="tcp://x:8786")
-    )
-    record = Qualification(
-        name=plain.name,
-        created_at=plain.created_at,
-        outcome="running",
-        mawl_version=plain.mawl_version,
-        machine=plain.machine,
-        directory=plain.directory,
-        asked=asked,
-        nodes=cluster().nodes,
-    )
-    folder.mkdir(exist_ok=True)
-    write_qualification(folder, record)
-    return record
-
-
-def engine_over(folder: Path, record: Qualification, work: FakeWork) -> NodesEngine:
-    return NodesEngine(folder, record, work, work.clock, lambda: 1.7e9, lambda _: None)
-
-
-def qualified(
-    folder: Path, work: FakeWork, minutes: float = 60.0, repeat: int | None = None
-) -> Qualification:
-    engine = engine_over(folder, begun(folder, minutes, repeat), work)
-    engine.until_choice()
-    return engine.to_the_end()
 
 
 def fake(**changes: object) -> FakeWork:
@@ -109,16 +70,12 @@ def test_as_many_runs_with_all_nodes_are_made_as_were_asked_for(tmp_path: Path, 
 
 def test_a_run_that_loses_a_node_stops_it_and_is_made_anew_when_it_goes_on(tmp_path: Path) -> None:
     work = LosesANode(Clock(), seen=cluster())
-    engine = engine_over(tmp_path, begun(tmp_path), work)
-    engine.until_choice()
     with pytest.raises(MawlError, match="node node2 was lost"):
-        engine.to_the_end()
+        qualified(tmp_path, work)
     record = read_qualification(tmp_path)
     assert record.outcome == "failed" and record.runs_for("measured") == []
     again = FakeWork(work.clock, seen=cluster())
-    engine = engine_over(tmp_path, record, again)
-    engine.until_choice()
-    record = engine.to_the_end()
+    record = continued(tmp_path, again)
     assert [run.state for run in record.runs if run.position == 1 and run.purpose == "measured"] == [
         "interrupted",
         "finished",
@@ -128,76 +85,10 @@ def test_a_run_that_loses_a_node_stops_it_and_is_made_anew_when_it_goes_on(tmp_p
 
 def test_other_nodes_than_those_it_began_on_are_refused(tmp_path: Path) -> None:
     for seen in (cluster(3), cluster(cores=8)):
-        engine = engine_over(tmp_path, begun(tmp_path), FakeWork(Clock(), seen=seen))
+        record = begun(tmp_path, nodes=cluster().nodes)
+        engine, _ = engine_over(tmp_path, record, FakeWork(Clock(), seen=seen))
         with pytest.raises(UsageError, match=r"not those that it was begun on: then node1 \(6 cores\)"):
             engine.until_choice()
-
-
-DISTURBED = {"one-node-2": 1, "measured-3": 1, "measured-5": 2}
-ENDED = ("finished", "disturbed", "left out")
-
-
-def _ended(record: Qualification) -> list[tuple[object, ...]]:
-    return [
-        (run.purpose, run.position, run.sessions, run.state, round(run.seconds or 0.0, 6))
-        for run in record.runs
-        if run.state in ENDED
-    ]
-
-
-def _killed_and_continued(folder: Path, after: int, late: bool) -> tuple[Qualification, list[str]]:
-    """A qualification that is killed in its n-th piece of work and continued; all that was finished."""
-    work = fake(die_after=after, die_late=late, disturbed=DISTURBED, all_ratio=1.6)
-    engine = engine_over(folder, begun(folder), work)
-    try:
-        engine.until_choice()
-        return engine.to_the_end(), work.made
-    except KeyboardInterrupt:
-        assert read_qualification(folder).outcome == "interrupted"
-    again = FakeWork(work.clock, seen=cluster(), disturbed=DISTURBED, all_ratio=1.6)
-    engine = engine_over(folder, read_qualification(folder), again)
-    engine.until_choice()
-    return engine.to_the_end(), work.made + again.made
-
-
-@pytest.mark.parametrize("late", [False, True])
-def test_killed_in_any_piece_of_work_and_continued_it_is_the_same(tmp_path: Path, late: bool) -> None:
-    whole = qualified(tmp_path / "whole", fake(disturbed=DISTURBED, all_ratio=1.6))
-    pieces = len(_ended(whole))
-    assert {"disturbed", "left out"} < {run.state for run in whole.runs} and whole.runs_for("one-node")
-    for after in range(1, pieces + 1):
-        record, made = _killed_and_continued(tmp_path / f"{after}-{late}", after, late)
-        assert _ended(record) == _ended(whole)
-        assert record.choice == whole.choice
-        assert sum(Counter(made).values()) == pieces, f"something was measured twice: {made}"
-
-
-UNEVEN = {"one-node-1": 0.6, "one-node-2": 1.5, "measured-1": 1.3, "measured-2": 0.7, "measured-4": 1.4}
-
-
-@pytest.mark.parametrize(
-    ("minutes", "slower"), [pytest.param(20.0, 1.0, marks=pytest.mark.long(minutes=0.1)), (4.0, 0.5)]
-)
-def test_killed_after_any_change_of_the_record_and_continued_it_is_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, minutes: float, slower: float
-) -> None:
-    changes = {"all_ratio": 1.6, "slower": slower, "uneven": UNEVEN, "disturbed": DISTURBED}
-    whole = qualified(tmp_path / "whole", fake(**changes), minutes)
-    clock = Clock()
-
-    def work() -> FakeWork:
-        return FakeWork(clock, seen=cluster(), **changes)  # type: ignore[arg-type]
-
-    def begin(after: int) -> NodesEngine:
-        folder = tmp_path / str(after)
-        return engine_over(folder, begun(folder, minutes), work())
-
-    def go_on(after: int) -> NodesEngine:
-        folder = tmp_path / str(after)
-        return engine_over(folder, read_qualification(folder), work())
-
-    for after, record in killed_after_each_change(monkeypatch, begin, go_on):
-        assert _ended(record) == _ended(whole), f"killed after change {after}"
 
 
 def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_once(tmp_path: Path) -> None:
@@ -209,7 +100,8 @@ def test_a_further_run_with_one_node_that_stays_beside_other_work_is_left_out_on
 
 
 def test_a_busy_node_stops_it_after_the_calibration(tmp_path: Path) -> None:
-    engine = engine_over(tmp_path, begun(tmp_path), fake(disturbed={"calibration-1": 2}))
+    record = begun(tmp_path, nodes=cluster().nodes)
+    engine, _ = engine_over(tmp_path, record, fake(disturbed={"calibration-1": 2}))
     with pytest.raises(BusyMachineError, match="burn"):
         engine.until_choice()
     assert (engine.record.outcome, engine.record.choice) == ("busy", None)

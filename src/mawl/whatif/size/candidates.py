@@ -44,20 +44,13 @@ LONGEST_NAME = 100
 """Characters of a name, because names are cells of a table."""
 
 
-class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[candidate.devices.NAME]``: what one device or pool does.
+class DeviceOffer(DeviceSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """``[candidate.devices.NAME]``: what one device or pool does, by the keys of a description of a system.
 
-    The keys are those of a description of a system.  If ``latency_seconds`` or ``requests_per_second`` is
-    left out, that of the run is used.
+    If ``latency_seconds`` or ``requests_per_second`` is left out, that of the run is used.
     """
 
-    read_bytes_per_second: Amount
-    write_bytes_per_second: Amount
-    shared_bytes_per_second: Amount | None = None
-    latency_seconds: float | None = None
-    requests_per_second: float | None = None
-    spinning_streams: float | None = None
-    local: bool = False
+    latency_seconds: float | None = None  # type: ignore[assignment]
 
 
 class CandidateOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -371,18 +364,8 @@ def _completed(
         requests = min(_known(one.requests_per_second for one in measured), default=None)
         if requests is not None:
             told.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
-    return (
-        DeviceSpec(
-            read_bytes_per_second=device.read_bytes_per_second,
-            write_bytes_per_second=device.write_bytes_per_second,
-            shared_bytes_per_second=device.shared_bytes_per_second,
-            latency_seconds=latency,
-            requests_per_second=requests,
-            spinning_streams=device.spinning_streams,
-            local=device.local,
-        ),
-        told,
-    )
+    given = {**msgspec.structs.asdict(device), "latency_seconds": latency, "requests_per_second": requests}
+    return DeviceSpec(**given), told
 
 
 def _known(figures: Iterable[float | None]) -> list[float]:
