@@ -137,7 +137,7 @@ def ran(bed: Bed, place: Path, campaign: DrawnCampaign, arm: Arm, number: int) -
     return run, System(name="bed", nodes=(kind,), devices=tuple(devices.values()))
 
 
-def named(arm: Arm) -> dict[str, str]:
+def named(arm: Arm) -> dict[Role, str]:
     """The device of each role: no device may have the name of a role."""
     return {role: f"of-{volume}" for role, volume in arm.volumes.items()}
 

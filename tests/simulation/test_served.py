@@ -16,14 +16,13 @@ from mawl.records.model.node import StorageRun
 from mawl.records.model.run import NodeFacts
 from mawl.records.store import Run, open_run
 from mawl.simulation.activity import Calibration
-from mawl.simulation.changes import apply_changes, parse_change
 from mawl.simulation.demand import Demand, Flow, JobDemand
 from mawl.simulation.device_rates import NO_SERVER, with_served_bytes
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Question, base_of, predict
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, of_node, plans_of, run_scenario
-from mawl.simulation.system import System, loads_system, system_toml
+from mawl.simulation.system import System, apply_changes, loads_system, parse_change, system_toml
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder
 from tests.fakes.stored_run import facts

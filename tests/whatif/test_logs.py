@@ -12,10 +12,9 @@ from mawl.base.errors import UsageError
 from mawl.derive.derive import LoggedRun, logged_bytes
 from mawl.figures.view import StoredView
 from mawl.records.store import Run
-from mawl.simulation.changes import parse_change
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.scenario import plans_of
-from mawl.simulation.system import System
+from mawl.simulation.system import System, parse_change
 from mawl.whatif.answer import (
     OF_LOGS,
     LogsBasis,

@@ -19,13 +19,12 @@ from mawl.records.spec.program_options import CacheMode, Role
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import PLAN
 from mawl.simulation.activity import Calibration
-from mawl.simulation.changes import parse_change
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
 from mawl.simulation.forecast import Base, Question, base_of, bounded_seconds, predict
 from mawl.simulation.measured_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.recorded_demand import NO_CPU
 from mawl.simulation.scenario import Scenario, at_scale, run_scenario
-from mawl.simulation.system import System
+from mawl.simulation.system import System, parse_change
 from mawl.whatif.answer import doubling, rates_of, validity_of
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.records import ElapsedRange, ForecastValidity

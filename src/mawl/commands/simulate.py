@@ -29,11 +29,10 @@ from mawl.plan.spec import parse_scale
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import open_run
 from mawl.reports.document import Part, terminal
-from mawl.simulation.changes import KEYS, parse_change
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.scenario import Scenario
-from mawl.simulation.system import load_system
+from mawl.simulation.system import KEYS, load_system, parse_change
 from mawl.whatif.answer import LogsBasis, answer, assumptions_of_logs, range_of_logs
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.published_comparison import published_forecasts

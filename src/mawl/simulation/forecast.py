@@ -17,7 +17,6 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.activity import Calibration, Way, stream_rate, with_write_behind
-from mawl.simulation.changes import SystemChange, apply_changes
 from mawl.simulation.demand import CachedPlan, Demand, Direction, JobDemand, Logged, other_cache
 from mawl.simulation.device_rates import (
     DIRECTIONS,
@@ -44,7 +43,7 @@ from mawl.simulation.scenario import (
     run_scenario,
     with_nodes,
 )
-from mawl.simulation.system import FABRICS, NodeKind, System, faster
+from mawl.simulation.system import FABRICS, NodeKind, System, SystemChange, apply_changes, faster
 
 
 @dataclass(frozen=True, kw_only=True)

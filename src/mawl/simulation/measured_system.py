@@ -47,7 +47,7 @@ def probed_system(
     if not probe.physical_cores:
         raise UsageError("the probe does not know the cores of its node", cure="probe again on that node")
     devices: dict[str, Device] = {}
-    roles: dict[str, tuple[str, ...]] = {}
+    roles: dict[Role, tuple[str, ...]] = {}
     remarks: list[str] = []
     sources: dict[str, str] = {}
     for named, targets in _by_device(probe.targets).items():
@@ -279,7 +279,7 @@ class _OfRun:
 
     def kind(self, node: NodeFacts, count: int, number: int) -> NodeKind:
         """``count`` nodes like this one, as the kind of that number; alone it has devices of its own."""
-        roles: dict[str, tuple[str, ...]] = {}
+        roles: dict[Role, tuple[str, ...]] = {}
         for role in ROLES:
             if role in self.served:
                 roles[role] = (self._pool().name,)

@@ -8,12 +8,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import Any
 
-import msgspec
 import tomli_w
 
 from mawl.base.errors import InvalidFileError, UsageError
@@ -32,7 +31,7 @@ FABRICS = ("fabric_bytes_per_second", "fabric_shared_bytes_per_second")
 
 @dataclass(frozen=True, kw_only=True)
 class Device:
-    """A device or pool that serves roles.
+    """A device or pool that serves roles; in a file the table ``[devices.NAME]``.
 
     ``shared_bytes_per_second`` bounds both directions together; None: no common bound.
     ``requests_per_second`` bounds the requests of both directions together; None: no bound.
@@ -77,7 +76,7 @@ class Device:
 
 @dataclass(frozen=True, kw_only=True)
 class NodeKind:
-    """``count`` alike nodes.
+    """``count`` alike nodes; in a file a table of ``[[nodes]]``.
 
     ``core_speed`` is relative to the core that the demand was measured on (1.0: the same).
     ``link_bytes_per_second`` is what one node moves over its link to shared devices, in each direction;
@@ -85,10 +84,10 @@ class NodeKind:
     take turns.
     """
 
-    count: int
+    count: int = 1
     cores: float
     memory_bytes: float
-    roles: Mapping[str, tuple[str, ...]]
+    roles: Mapping[Role, tuple[str, ...]]
     core_speed: float = 1.0
     threads_per_core: int = 1
     link_bytes_per_second: float | None = None
@@ -223,9 +222,6 @@ def positive(where: str, name: str, value: float | None) -> None:
         )
 
 
-Amount = float | str
-"""Bytes or bytes per second: a number, or text with a unit."""
-
 _AMOUNTS = (
     "read_bytes_per_second",
     "write_bytes_per_second",
@@ -234,54 +230,7 @@ _AMOUNTS = (
     "link_bytes_per_second",
     *FABRICS,
 )
-
-
-class DeviceSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[devices.NAME]``: what one device or pool does.
-
-    ``shared_bytes_per_second`` bounds both directions together, ``requests_per_second`` the requests of
-    both; ``spinning_streams`` are the streams at which a disk gives half of what it gives one;
-    ``local = true``: each node has its own, reached without its link.
-    """
-
-    read_bytes_per_second: Amount
-    write_bytes_per_second: Amount
-    shared_bytes_per_second: Amount | None = None
-    latency_seconds: float = 0.0
-    requests_per_second: float | None = None
-    spinning_streams: float | None = None
-    local: bool = False
-
-
-class NodeSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """``[[nodes]]``: so many alike nodes, and the devices of each role.
-
-    ``core_speed`` is relative to the core of the measured run; ``link_bytes_per_second`` is what one
-    node moves to shared devices in each direction.
-    """
-
-    cores: float
-    memory_bytes: Amount
-    roles: dict[Role, list[str]]
-    count: int = 1
-    core_speed: float = 1.0
-    threads_per_core: int = 1
-    link_bytes_per_second: Amount | None = None
-
-
-class SystemSpec(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """A file: nodes, devices, what all links move together, and where figures are from.
-
-    ``one_machine = true``: the nodes share the cores of one machine.
-    """
-
-    name: str
-    nodes: list[NodeSpec]
-    devices: dict[str, DeviceSpec]
-    fabric_bytes_per_second: Amount | None = None
-    fabric_shared_bytes_per_second: Amount | None = None
-    sources: dict[str, str] = {}
-    one_machine: bool = False
+"""In a file they may be text with a unit."""
 
 
 def load_system(path: Path) -> System:
@@ -290,11 +239,11 @@ def load_system(path: Path) -> System:
     Raises ``InvalidFileError`` with file, key, expected and found, and for a system
     that cannot be (no bandwidth, a role that lies nowhere, a device that is not described).
     """
-    return system_of_spec(toml.load(path, SystemSpec), str(path))
+    return system_of_tree(toml.load(path, dict[str, Any]), str(path))
 
 
 def loads_system(text: str, *, where: str) -> System:
-    return system_of_spec(toml.loads(text, SystemSpec, where=where), where)
+    return system_of_tree(toml.loads(text, dict[str, Any], where=where), where)
 
 
 def system_toml(system: System, *, head: str = "") -> str:
@@ -320,58 +269,62 @@ def _plain(record: Device | NodeKind, without: tuple[str, ...]) -> dict[str, obj
     return {name: value for name, value in vars(record).items() if value is not None and name not in without}
 
 
-def system_of_spec(spec: SystemSpec, where: str) -> System:
-    """The system of a description, checked as by ``load_system``; ``where`` begins its errors."""
-    tree: dict[str, msgspec.Struct] = {"": spec}
-    tree |= {f"nodes[{number}]": one for number, one in enumerate(spec.nodes)}
-    tree |= {f"devices.{name}": one for name, one in spec.devices.items()}
-    amounts = {key: _amounts(one, key, where) for key, one in tree.items()}
+def system_of_tree(tree: Mapping[str, Any], where: str) -> System:
+    """The system of a description, checked as by ``load_system``; ``where`` begins its errors.
+
+    The tables of the description have the fields of ``System``, ``NodeKind`` and ``Device``; that of a device
+    is called by its name.
+    """
+    whole = _table(dict(tree), System, "", where)
+    nodes, devices = whole.get("nodes"), whole.get("devices")
+    if isinstance(nodes, list):
+        whole["nodes"] = [
+            _table(node, NodeKind, f"nodes[{number}]", where) for number, node in enumerate(nodes)
+        ]
+    if isinstance(devices, dict):
+        named = {name: _table(device, Device, f"devices.{name}", where) for name, device in devices.items()}
+        whole["devices"] = [
+            {"name": name, **device} if isinstance(device, dict) else device for name, device in named.items()
+        ]
     try:
-        found = System(
-            name=spec.name,
-            **{name: amounts[""].get(name) for name in FABRICS},
-            nodes=tuple(
-                NodeKind(
-                    **_fields(one, amounts[f"nodes[{number}]"]),
-                    roles={role: tuple(held) for role, held in one.roles.items()},
-                )
-                for number, one in enumerate(spec.nodes)
-            ),
-            devices=tuple(
-                Device(name=name, **_fields(one, amounts[f"devices.{name}"]))
-                for name, one in spec.devices.items()
-            ),
-            sources=spec.sources,
-            one_machine=spec.one_machine,
-        )
-    except InvalidFileError:
-        raise
+        read = toml.converted(whole, System, where=where)
+        # What is left out is otherwise only an attribute of the class, which vars() and JSON do not have.
+        kinds = tuple(replace(kind) for kind in read.nodes)
+        system = replace(read, nodes=kinds, devices=tuple(replace(device) for device in read.devices))
+    except InvalidFileError as error:
+        names = list(devices) if isinstance(devices, dict) else []
+        what = re.sub(r"^key devices\[(\d+)\]", lambda key: f"key devices.{names[int(key[1])]}", error.what)
+        raise InvalidFileError(what, where=where) from None
     except UsageError as error:
         key = f"{error.where}: " if error.where else ""
         raise InvalidFileError(f"{key}{error.what}", where=where, why=error.why, cure=error.cure) from None
-    _check_sources(found, where)
-    return found
+    _check_sources(system, where)
+    return system
 
 
-def _fields(spec: msgspec.Struct, amounts: Mapping[str, float | None]) -> dict[str, Any]:
-    names = [name for name in spec.__struct_fields__ if name != "roles"]
-    return {name: amounts[name] if name in amounts else getattr(spec, name) for name in names}
+def _table(table: Any, kind: type, key: str, where: str) -> Any:
+    """A table with its amounts as numbers; a key that ``kind`` does not have is refused."""
+    if not isinstance(table, dict):
+        return table
+    known = [one.name for one in fields(kind) if kind is not Device or one.name != "name"]
+    for name in table:
+        if name not in known:
+            place = f"{key}.{name}".lstrip(".")
+            raise InvalidFileError(f"key {place}: unknown, expected one of {', '.join(known)}", where=where)
+    return {
+        name: _amount(value, f"{key}.{name}".lstrip("."), where) if name in _AMOUNTS else value
+        for name, value in table.items()
+    }
 
 
-def _amounts(spec: msgspec.Struct, key: str, where: str) -> dict[str, float | None]:
-    found: dict[str, float | None] = {}
-    for name in _AMOUNTS:
-        if name not in spec.__struct_fields__:
-            continue
-        value = getattr(spec, name)
-        place = f"{key}.{name}".lstrip(".")
-        try:
-            found[name] = float(parse_size(value)) if isinstance(value, str) else value
-        except UsageError as error:
-            raise InvalidFileError(f"key {place}: {error}", where=where) from None
-        if found[name] is not None and not math.isfinite(float(found[name] or 0.0)):
-            raise InvalidFileError(f"key {place}: expected a number, found {value}", where=where)
-    return found
+def _amount(value: object, key: str, where: str) -> object:
+    try:
+        number = float(parse_size(value)) if isinstance(value, str) else value
+    except UsageError as error:
+        raise InvalidFileError(f"key {key}: {error}", where=where) from None
+    if isinstance(number, float) and not math.isfinite(number):
+        raise InvalidFileError(f"key {key}: expected a number, found {value}", where=where)
+    return number
 
 
 def _check_sources(system: System, where: str) -> None:
@@ -385,3 +338,128 @@ def _check_sources(system: System, where: str) -> None:
                 f"key sources.{key}: expected the path of a figure such as {example}, found one of none",
                 where=where,
             )
+
+
+OF_NODES = {
+    "cores": "cores",
+    "core_speed": "core_speed",
+    "memory": "memory_bytes",
+    "link": "link_bytes_per_second",
+}
+OF_DEVICES = {
+    "read": "read_bytes_per_second",
+    "write": "write_bytes_per_second",
+    "shared": "shared_bytes_per_second",
+    "latency": "latency_seconds",
+    "requests": "requests_per_second",
+    "spinning_streams": "spinning_streams",
+}
+IN_BYTES = frozenset({"memory", "link", "fabric", "read", "write", "shared"})
+
+FLASH = Device(
+    name="flash",
+    read_bytes_per_second=2e9,
+    write_bytes_per_second=1e9,
+    latency_seconds=1e-4,
+    local=True,
+)
+"""What ``ROLE=flash`` is on a system that describes no device of that name: assumed, one NVMe drive of the
+middle class (figures of no particular drive)."""
+
+KEYS = (
+    f"{', '.join(OF_NODES)}, fabric, a role ({', '.join(ROLES)}) with the devices that hold it, "
+    f"or DEVICE.FIGURE with one of {', '.join(OF_DEVICES)}"
+)
+
+
+@dataclass(frozen=True)
+class SystemChange:
+    """A key and its value, as given."""
+
+    key: str
+    value: str
+
+
+def parse_change(text: str) -> SystemChange:
+    """``KEY=VALUE``; ``UsageError`` for anything else."""
+    key, equals, value = text.partition("=")
+    if not equals or not key or not value:
+        raise UsageError(f"--set {text!r}: expected KEY=VALUE", cure=f"a KEY is {KEYS}")
+    return SystemChange(key, value)
+
+
+def apply_changes(system: System, changes: Sequence[SystemChange]) -> System:
+    """The system with the changes, in order; what they set counts as assumed.
+
+    Raises ``UsageError`` for a key that names nothing, and what
+    ``System`` raises for figures that no system can have.
+    """
+    for change in changes:
+        system = _apply_change(system, change)
+    return system
+
+
+def _apply_change(system: System, change: SystemChange) -> System:
+    key, where = change.key, f"--set {change.key}={change.value}"
+    role = next((role for role in ROLES if role == key), None)
+    if role is not None:
+        return _moved(system, role, change.value)
+    if key == "fabric":
+        rate = _figure(key, change.value, where)
+        # The bound of both directions belongs to the fabric that is replaced.
+        sources = {path: source for path, source in system.sources.items() if path not in FABRICS}
+        system = replace(system, sources=sources, fabric_shared_bytes_per_second=None)
+        return replace(_assumed(system, "fabric_bytes_per_second"), fabric_bytes_per_second=rate)
+    if key in OF_NODES:
+        figure: dict[str, Any] = {OF_NODES[key]: _figure(key, change.value, where)}
+        return replace(
+            _assumed(system, *_of_nodes(system, OF_NODES[key])),
+            nodes=tuple(replace(kind, **figure) for kind in system.nodes),
+        )
+    name, dot, word = key.rpartition(".")
+    names = [device.name for device in system.devices]
+    if not dot or word not in OF_DEVICES or name not in names:
+        raise UsageError(
+            "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
+        )
+    set_to: dict[str, Any] = {OF_DEVICES[word]: _figure(word, change.value, where)}
+    shared = system.device(name).shared_bytes_per_second
+    if word in ("read", "write") and shared is not None and shared < set_to[OF_DEVICES[word]]:
+        # Both directions together move no less than one of them.
+        set_to["shared_bytes_per_second"] = set_to[OF_DEVICES[word]]
+    return replace(
+        _assumed(system, *(f"devices.{name}.{field}" for field in set_to)),
+        devices=tuple(
+            replace(device, **set_to) if device.name == name else device for device in system.devices
+        ),
+    )
+
+
+def _assumed(system: System, *paths: str) -> System:
+    return replace(system, sources={**system.sources, **dict.fromkeys(paths, "assumed")})
+
+
+def _of_nodes(system: System, field: str) -> list[str]:
+    return [f"nodes.{number}.{field}" for number in range(len(system.nodes))]
+
+
+def _moved(system: System, role: Role, value: str) -> System:
+    names = tuple(name for name in re.split(r"[,+]", value) if name)
+    paths, devices = _of_nodes(system, "roles"), system.devices
+    if FLASH.name in names and FLASH.name not in {device.name for device in devices}:
+        devices = (*devices, FLASH)
+        paths += [f"devices.{FLASH.name}.{field}" for field in OF_DEVICES.values() if getattr(FLASH, field)]
+    return replace(
+        _assumed(system, *paths),
+        devices=devices,
+        nodes=tuple(replace(kind, roles={**kind.roles, role: names}) for kind in system.nodes),
+    )
+
+
+def _figure(key: str, value: str, where: str) -> float:
+    try:
+        return float(parse_size(value)) if key in IN_BYTES else float(value)
+    except ValueError:
+        raise UsageError(
+            "is no number", where=where, cure="give one, bytes with a unit such as 500MB"
+        ) from None

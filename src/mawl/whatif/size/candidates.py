@@ -20,19 +20,19 @@ from mawl.records.papers import check_price
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.side_files import read_probe
-from mawl.simulation.changes import IN_BYTES, OF_DEVICES, OF_NODES, SystemChange, apply_changes
 from mawl.simulation.device_rates import is_assumed
 from mawl.simulation.forecast import Base
 from mawl.simulation.measured_system import MEMORY_PATH, probed_system
 from mawl.simulation.system import (
-    Amount,
+    IN_BYTES,
+    OF_DEVICES,
+    OF_NODES,
     Device,
-    DeviceSpec,
     NodeKind,
-    NodeSpec,
     System,
-    SystemSpec,
-    system_of_spec,
+    SystemChange,
+    apply_changes,
+    system_of_tree,
 )
 
 MOST_CANDIDATES = 100
@@ -44,13 +44,23 @@ LONGEST_NAME = 100
 """Characters of a name, because names are cells of a table."""
 
 
-class DeviceOffer(DeviceSpec, frozen=True, kw_only=True, forbid_unknown_fields=True):
+Amount = float | str
+"""Bytes or bytes per second: a number, or text with a unit."""
+
+
+class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[candidate.devices.NAME]``: what one device or pool does, by the keys of a description of a system.
 
     If ``latency_seconds`` or ``requests_per_second`` is left out, that of the run is used.
     """
 
-    latency_seconds: float | None = None  # type: ignore[assignment]
+    read_bytes_per_second: Amount
+    write_bytes_per_second: Amount
+    shared_bytes_per_second: Amount | None = None
+    latency_seconds: float | None = None
+    requests_per_second: float | None = None
+    spinning_streams: float | None = None
+    local: bool = False
 
 
 class CandidateOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -290,31 +300,31 @@ def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: s
         taken.append(f"the link is that of the run ({format_rate(link)})")
     if not offer.devices:
         devices, roles, more = _measured_devices(offer, base, catalogue, where)
-        specs = {one.name: _spec(one) for one in devices}
+        described = {
+            one.name: {name: value for name, value in vars(one).items() if name != "name"} for one in devices
+        }
     else:
         roles = {role: list(names) for role, names in _roles(offer).items()}
-        specs, more = {}, []
+        described, more = {}, []
         for name, device in offer.devices.items():
-            specs[name], told = _completed(name, device, base, roles)
-            more += told
-    node = NodeSpec(
-        cores=offer.cores,
-        memory_bytes=memory,
-        roles=roles,
-        count=offer.nodes,
-        core_speed=offer.core_speed,
-        threads_per_core=offer.threads_per_core,
-        link_bytes_per_second=link,
-    )
-    system = system_of_spec(
-        SystemSpec(
-            name=offer.name,
-            nodes=[node],
-            devices=specs,
-            fabric_bytes_per_second=offer.fabric_bytes_per_second,
-        ),
-        where,
-    )
+            described[name], remarks = _completed(name, device, base, roles)
+            more += remarks
+    node = {
+        "cores": offer.cores,
+        "memory_bytes": memory,
+        "roles": roles,
+        "count": offer.nodes,
+        "core_speed": offer.core_speed,
+        "threads_per_core": offer.threads_per_core,
+        "link_bytes_per_second": link,
+    }
+    tree = {
+        "name": offer.name,
+        "nodes": [node],
+        "devices": described,
+        "fabric_bytes_per_second": offer.fabric_bytes_per_second,
+    }
+    system = system_of_tree(tree, where)
     wrong = _implausible(system)
     if wrong is not None:
         raise InvalidFileError(wrong, where=where, cure="check the figure and its unit")
@@ -348,7 +358,7 @@ def _roles(offer: CandidateOffer) -> dict[Role, list[str]]:
 
 def _completed(
     name: str, device: DeviceOffer, base: Base, roles: dict[Role, list[str]]
-) -> tuple[DeviceSpec, list[str]]:
+) -> tuple[dict[str, object], list[str]]:
     """The device with the latency and the bound on requests of the run's slowest device of its roles."""
     held = [role for role in ROLES if name in roles.get(role, ())]
     measured = [one for role in held for one in base.own.holders(base.own.nodes[0], role)]
@@ -365,12 +375,8 @@ def _completed(
         if requests is not None:
             told.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
     given = {**msgspec.structs.asdict(device), "latency_seconds": latency, "requests_per_second": requests}
-    return DeviceSpec(**given), told
+    return given, told
 
 
 def _known(figures: Iterable[float | None]) -> list[float]:
     return [one for one in figures if one is not None]
-
-
-def _spec(device: Device) -> DeviceSpec:
-    return DeviceSpec(**{name: value for name, value in vars(device).items() if name != "name"})
