@@ -29,7 +29,7 @@ from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.qualifications import qualification
 
-WRITES = "mawl.campaigns.qualify.runs.write_qualification"
+WRITES = "mawl.campaigns.qualify.interface.write_qualification"
 ALONE_SECONDS = 20.0
 """Of all programs at smoke, which the calibration runs."""
 

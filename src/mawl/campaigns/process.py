@@ -131,9 +131,9 @@ LARGEST_LOG_BYTES = 2**20
 class MawlRun:
     """Makes runs of a campaign; what a run says of its progress goes into a log beside its folder."""
 
-    def __init__(self, record: Campaign, show: Callable[[str], None], program: Sequence[str] = CHILD) -> None:
-        """``show`` gets what a run says of its progress; ``program`` stands for mawl in tests."""
-        self._record, self._show, self._program = record, show, program
+    def __init__(self, record: Campaign, show: Callable[[str], None]) -> None:
+        """``show`` gets what a run says of its progress."""
+        self._record, self._show = record, show
 
     def __call__(self, arm: Arm, folder: Path, lock: int) -> None:
         assert arm.spec is not None, "a campaign of an older format is not continued"
@@ -152,7 +152,6 @@ class MawlRun:
             environment=without_settings(os.environ),
             kept_open=(lock,),
             look=look,
-            program=self._program,
         )
         if answer.status == 130:
             raise InterruptedRunError(f"run {folder.name} was stopped")

@@ -32,8 +32,7 @@ from mawl.campaigns.qualify.choice import (
     sessions_of,
     time_ratio,
 )
-from mawl.campaigns.qualify.interface import Model, ObservedMachine, RunWish, Work
-from mawl.campaigns.qualify.runs import Runs
+from mawl.campaigns.qualify.interface import Model, ObservedMachine, Runs, RunWish, Work
 from mawl.figures.campaign.knee import SessionRun
 from mawl.records.model.qualification import (
     Asked,
