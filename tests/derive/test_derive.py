@@ -12,16 +12,17 @@ import pytest
 import mawl.derive
 from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.document import document
 from mawl.derive.evidence import parse_night
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
 from mawl.derive.tables import RULES
-from mawl.derive.text import text_of
 from mawl.figures.nights.nights import Night
 from mawl.importers.import_files import ImportRequest, import_files
 from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.derived import DerivedStep
 from mawl.records.store import Run, open_run
+from mawl.reports.document import rendered
 from tests.derive.shop import NIGHT, OTHER_WORDS, START, WORDS, block, logs
 from tests.importers.layouts import LAYOUTS
 
@@ -221,7 +222,7 @@ def test_what_exceeds_a_limit_is_counted(tmp_path: Path, monkeypatch: pytest.Mon
     assert (left.tables_beyond_the_first, left.steps_beyond_the_first) == (3 * 4, 3)
     assert {len(job.steps) for job in derived.workload.jobs} == {2}
     assert {len(job.steps) for job in derived.evidence.jobs} == {2}
-    said = text_of(derived.evidence, "shop")
+    said = rendered(document(derived.evidence, "shop"), "text")
     assert "12 tables beyond the first 100 of a step" in " ".join(said.split())
 
 
@@ -302,7 +303,7 @@ def test_block_operations_count_only_where_their_size_is_known(
         for one in (*step.read_bytes.values(), *step.written_bytes.values())
     }
     assert any(rule.startswith("blocks") for rule in rules) is not bool(unknown)
-    text = " ".join(text_of(found.evidence, "shop").split())
+    text = " ".join(rendered(document(found.evidence, "shop"), "text").split())
     assert ("does not say how large a block operation is" in text) is bool(unknown)
     assert ("name no platform" in text) is bool(assumed)
 
@@ -330,7 +331,9 @@ def test_steps_that_may_spill_and_name_no_utility_file_are_counted_with_their_by
     assert told.steps_without_utility_files == len(sorts) > 0
     moved = [one.value for step in sorts for one in (*step.read_bytes.values(), *step.written_bytes.values())]
     assert told.bytes_of_these == pytest.approx(sum(moved))
-    assert "SAS writes no note on utility files" in " ".join(text_of(found.evidence, "shop").split())
+    assert "SAS writes no note on utility files" in " ".join(
+        rendered(document(found.evidence, "shop"), "text").split()
+    )
 
 
 def test_each_rule_is_used_by_the_code() -> None:

@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from mawl.base.errors import MawlError
 from mawl.derive.derive import DeriveRequest, derive
+from mawl.derive.document import document
 from mawl.derive.jobs import Growth, TableSizes, steps_of
-from mawl.derive.page import html_of
 from mawl.derive.step_bytes import Inference
 from mawl.derive.steps import BlockUnit, Names, step_figures
 from mawl.derive.tables import Libraries
 from mawl.plan.derived_jobs import decoded, encoded
 from mawl.records.model.derived import DerivedJob, DerivedWorkload
 from mawl.records.model.records import StepNotes, StepRecord, TableNote, Usage
+from mawl.reports.document import rendered
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of
 from tests.importers.layouts import LAYOUTS
@@ -138,5 +139,5 @@ def test_a_log_that_means_harm_derives_or_is_refused_in_a_sentence(tmp_path: Pat
         assert "\n" not in str(error)
         return
     assert decoded(encoded(derived.workload), where="here") == derived.workload
-    assert "<script>alert" not in html_of(derived.evidence)
+    assert "<script>alert" not in rendered(document(derived.evidence, "derived"), "html")
     assert msgspec.json.encode(derived.evidence)

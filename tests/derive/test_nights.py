@@ -13,13 +13,13 @@ from mawl.base.errors import UsageError
 from mawl.base.units import parse_instant
 from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.document import document, nights_parts
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
-from mawl.derive.page import html_of
-from mawl.derive.text import text_of, text_of_nights
 from mawl.figures.nights.nights import DailyWindow, Night
 from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.records import JobRecord, Usage
+from mawl.reports.document import rendered, terminal
 from tests.derive.shop import OTHER_WORDS, START, WORDS, log, logs
 from tests.derive.test_derive import KEEP, run_of
 from tests.fakes.schedulers import Ran, lsb_record, sacct
@@ -57,7 +57,7 @@ def test_what_no_log_has_is_not_known() -> None:
     jobs = [ran(night, 10.0 * (night + 1)) for night in range(3)]
     found, _ = thinned(jobs, WINDOW, 2)
     assert [one.load.block_bytes for one in found.chosen] == [None, None]
-    row = text_of_nights(found, "year").splitlines()[3]
+    row = terminal(nights_parts(found, "year")).splitlines()[3]
     assert row.split()[-2:] == ["-", "1"]
     usage = msgspec.structs.replace(jobs[0].usage, block_input_operations=4)
     found, _ = thinned([msgspec.structs.replace(jobs[0], usage=usage), *jobs[1:]], WINDOW, 3)
@@ -181,7 +181,7 @@ def test_scale_shortens_the_clock_of_the_queue_and_closed_arrivals_have_none(tmp
     assert {job.start_seconds for job in closed.workload.jobs} == {0.0}
     assert closed.evidence.queue is not None
     assert closed.evidence.queue.not_before == 0
-    assert "the derived night has no queue" not in text_of(closed.evidence, "shop")
+    assert "the derived night has no queue" not in rendered(document(closed.evidence, "shop"), "text")
 
 
 def test_the_evidence_has_queue_times_that_a_scheduler_tells_and_no_name(tmp_path: Path) -> None:
@@ -195,13 +195,13 @@ def test_the_evidence_has_queue_times_that_a_scheduler_tells_and_no_name(tmp_pat
     assert queue.chain.jobs == 2
     assert queue.chain.queue_seconds == pytest.approx(20, abs=0.5)
     assert queue.chain.length_seconds == pytest.approx(740, abs=1.5)
-    text = " ".join(text_of(found, "shop").split())
+    text = " ".join(rendered(document(found, "shop"), "text").split())
     assert (
         "the history of the scheduler has the submission of 3 of 3 jobs; in the queue: median 39.0 s" in text
     )
     assert "1 job that followed another cannot start before the time" in text
     assert found.rules["queue"].startswith("the history of a scheduler tells it")
-    written = msgspec.json.encode(found).decode() + html_of(found)
+    written = msgspec.json.encode(found).decode() + rendered(document(found, "derived"), "html")
     assert not [word for word in WORDS.values() if word.lower() in written.lower()]
 
 

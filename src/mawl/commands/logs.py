@@ -211,10 +211,11 @@ class DeriveArguments(Arguments):
 def run_derive(arguments: DeriveArguments) -> int:
     with importing():  # import does without
         from mawl.derive.derive import DeriveRequest, derive
+        from mawl.derive.document import document, nights_parts
         from mawl.derive.evidence import parse_night
         from mawl.derive.folder import make_derived_folder, write_derived, write_nights
         from mawl.derive.nights import derive_nights, parse_daily
-        from mawl.derive.text import text_of, text_of_nights
+    from mawl.reports.document import rendered, terminal
 
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
     zone = clocks.zone_of("saslog")
@@ -242,11 +243,11 @@ def run_derive(arguments: DeriveArguments) -> int:
         if nights is not None and daily is not None:
             thinning, chosen = derive_nights(stored, request, daily, nights)
             write_nights(output, thinning, chosen)
-            print(text_of_nights(thinning, str(output)))
+            print(terminal(nights_parts(thinning, str(output))))
             return 0
         derived = derive(stored, request)
     write_derived(output, derived)
-    print(text_of(derived.evidence, str(output)))
+    print(rendered(document(derived.evidence, str(output)), "text"))
     return 0
 
 

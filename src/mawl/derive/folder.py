@@ -10,10 +10,12 @@ import tomli_w
 
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.derive.derive import Derived
+from mawl.derive.document import document
 from mawl.derive.nights import Thinning
 from mawl.plan.derived_jobs import encoded
 from mawl.records.model.derived import FILE
 from mawl.records.store.files import replace_file
+from mawl.reports.document import rendered
 
 WORKLOAD = "workload.toml"
 EVIDENCE = "evidence.json"
@@ -44,13 +46,11 @@ def make_derived_folder(path: Path) -> None:
 
 def write_derived(path: Path, derived: Derived) -> None:
     """Write the four files; the workload file comes last, so that a folder that has it is whole."""
-    from mawl.derive.page import html_of  # the template engine is loaded for the page alone
-
     evidence = derived.evidence
     files: dict[str, Callable[[], bytes]] = {
         FILE: lambda: encoded(derived.workload),
         EVIDENCE: lambda: msgspec.json.format(msgspec.json.encode(evidence), indent=1),
-        PAGE: lambda: html_of(evidence).encode(),
+        PAGE: lambda: rendered(document(evidence, str(path)), "html").encode(),
         WORKLOAD: lambda: _workload(derived).encode(),
     }
     for name, made in files.items():

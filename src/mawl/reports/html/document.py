@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
@@ -22,17 +23,17 @@ from mawl.reports.document import (
     capital,
     repeats,
 )
-from mawl.reports.html.charts.frame import Chart
-from mawl.reports.html.embed import Embedded, embedded
-from mawl.reports.html.figures import Cell, Terms, beside, paragraph, part, table
+from mawl.reports.html.figures import Cell, Terms, beside, chart_of, paragraph, part, section, table
 from mawl.reports.html.page import page
-from mawl.reports.html.sections.storage import chart_of
 from mawl.reports.html.sections.system import definitions
 from mawl.reports.html.sections.verdict import cards_and_step
 from mawl.reports.html.templating import fill
 
-SENTENCES = {"why", "verdict"}
-NAMES = {"folder", "outcome", "judged", "limit", "fabric"}
+if TYPE_CHECKING:
+    from mawl.reports.html.charts.frame import Chart
+
+SENTENCES = {"why", "verdict", "rules", "meaning"}
+NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel"}
 """Heads of columns that hold sentences or names and not figures."""
 
 
@@ -45,14 +46,23 @@ def page_of(document: Document) -> str:
     parts = [one for one in document.folds or document.parts if "html" in one.formats]
     drawn = [_charts(one) for one in parts]
     charts = [*([lead] if lead else []), *(chart for one in drawn for some in one for chart in some)]
-    figures = embedded({chart.name: chart.figure for chart in charts if chart.figure is not None})
-    body = [cards_and_step(document.cards, headline.next_step, terms, headline.to_publish)]
-    body += [chart_of(lead, figures.places)] if lead else []
-    contents = []
+    places, data, scripts = dict[str, Markup](), Markup(), list[str]()
+    if charts:
+        from mawl.reports.html.embed import embedded
+
+        places, data, scripts = embedded(
+            {chart.name: chart.figure for chart in charts if chart.figure is not None}
+        )
+    step = headline.next_step, terms, headline.to_publish
+    body = [cards_and_step(document.cards, *step)] if document.cards or headline.next_step else []
+    body += [chart_of(lead, places)] if lead else []
+    contents = list[tuple[str, str]]()
     for one, some in zip(parts, drawn, strict=True):
-        content = list(_content(one, headline, terms, figures, iter(some)))
+        content = list(_content(one, headline, terms, places, iter(some)))
         if content:
-            body.append(part(one.anchor, one.title, *content))
+            # Below cards everything is folded; without any the first part is the first screen.
+            around = part if document.cards or contents else section
+            body.append(around(one.anchor, one.title, *content))
             contents.append((one.anchor, one.short))
     if terms.glossary():
         body.append(definitions(terms))
@@ -60,8 +70,8 @@ def page_of(document: Document) -> str:
     return str(
         page(
             headline.sentence,
-            Markup("\n").join([*body, figures.data]),
-            figures.scripts,
+            Markup("\n").join([*body, data]),
+            scripts,
             lead=fill("found.html", sign=sign, tone=tone, facts=document.facts),
             sections=contents,
             tools=fill("print.html"),
@@ -74,7 +84,11 @@ def _charts(one: Part) -> list[Sequence[Chart]]:
 
 
 def _content(
-    one: Part, headline: Headline, terms: Terms, figures: Embedded, charts: Iterator[Sequence[Chart]]
+    one: Part,
+    headline: Headline,
+    terms: Terms,
+    places: Mapping[str, Markup],
+    charts: Iterator[Sequence[Chart]],
 ) -> Iterator[Markup]:
     for block in one.blocks:
         if isinstance(block, Charts):
@@ -82,7 +96,7 @@ def _content(
             if any(chart.figure for chart in drawn):
                 yield from [paragraph(block.lead)] if block.lead else ()
                 yield from [fill("zoom.html")] if block.zoom else ()
-            yield from (chart_of(chart, figures.places) for chart in drawn)
+            yield from (chart_of(chart, places) for chart in drawn)
         else:
             yield from _block(block, headline, terms)
 

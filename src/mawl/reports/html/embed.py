@@ -16,8 +16,8 @@ from markupsafe import Markup
 from mawl.base.printable import printable_json
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.colours import meanings
+from mawl.reports.html.figures import chart_of
 from mawl.reports.html.page import page
-from mawl.reports.html.sections.storage import chart_of
 from mawl.reports.html.templating import asset, fill
 
 CHARTS_SCRIPT = "charts.js"

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 from markupsafe import Markup, escape
@@ -23,6 +23,9 @@ from mawl.reports.layout import ABSENT, Form
 from mawl.reports.paragraphs import of_some
 from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.tables import Row, RunColumn, RunTable, Section, notes_of, shown
+
+if TYPE_CHECKING:
+    from mawl.reports.html.charts.frame import Chart
 
 Cell = str | Markup
 
@@ -170,6 +173,11 @@ def breakable(name: str) -> Markup:
     """A long name of parts, such as a path of a summary, that a narrow page may break between them."""
     parts = re.split(r"(?<=[._])", name)
     return Markup("<wbr>").join(escape(part) for part in parts)
+
+
+def chart_of(chart: Chart, places: Mapping[str, Markup]) -> Markup:
+    """A chart with its words and legend, or why it is not drawn."""
+    return fill("chart.html", chart=chart, place=places.get(chart.name))
 
 
 def section(anchor: str, title: str, *parts: Markup) -> Markup:

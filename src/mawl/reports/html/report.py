@@ -17,12 +17,11 @@ from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.charts.lead import NO_BYTES
 from mawl.reports.html.charts.nights import night_lines, trend_line
 from mawl.reports.html.embed import embedded
-from mawl.reports.html.figures import ShownFigures
+from mawl.reports.html.figures import ShownFigures, chart_of
 from mawl.reports.html.page import page
 from mawl.reports.html.sections.jobs import performance, programs, signature, slowest, spent
 from mawl.reports.html.sections.nights import change_card, every_night, headline, leading, story
 from mawl.reports.html.sections.storage import (
-    chart_of,
     compressibility,
     host,
     nodes,

@@ -12,7 +12,7 @@ from mawl.records.model.probe import Probe
 from mawl.reports import probe
 from mawl.reports.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reports.html.charts.frame import Chart
-from mawl.reports.html.figures import ShownFigures, paragraph, part, table, tables_in
+from mawl.reports.html.figures import ShownFigures, chart_of, paragraph, part, table, tables_in
 from mawl.reports.html.templating import fill
 from mawl.reports.layout import Form, format_count
 
@@ -122,11 +122,6 @@ def nodes(figures: ShownFigures, view: RunView) -> Markup:
     if figures.summary.cluster is None:
         return Markup()
     return part("nodes", "Nodes", *tables_in("nodes", figures, view))
-
-
-def chart_of(chart: Chart, places: dict[str, Markup]) -> Markup:
-    """A chart with its words and legend, or why it is not drawn."""
-    return fill("chart.html", chart=chart, place=places.get(chart.name))
 
 
 def timeline(

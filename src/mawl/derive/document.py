@@ -1,9 +1,8 @@
-"""The evidence of a derived workload as text for a terminal."""
+"""The evidence of a derived workload as a document: what is told, inferred and assumed."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from textwrap import wrap
 
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.derive.evidence import (
@@ -15,12 +14,15 @@ from mawl.derive.evidence import (
     UnknownBytes,
     whole,
 )
+from mawl.derive.jobs import StepEvidence
 from mawl.derive.nights import ChosenNight, Thinning
 from mawl.derive.step_bytes import counts_reads
-from mawl.derive.tables import ORIGINS, Origin
+from mawl.derive.tables import ORIGINS, Origin, Ranged
 from mawl.records.model.derived import MOST_STEPS
 from mawl.records.model.records import MOST_TABLES
-from mawl.reports.layout import LINE_WIDTH, aligned, figure
+from mawl.records.spec.program_options import ROLES
+from mawl.reports.document import Block, Document, Headline, Lines, Part, Sentences, Table, each
+from mawl.reports.layout import figure
 from mawl.reports.run_tables.jobs import chain_words, times_words
 
 MOST_PROGRAMS = 10
@@ -28,27 +30,60 @@ NIGHTS_HEAD = ("folder", "represents", "jobs", "CPU", "real", "block I/O", "most
 HEAD = ("program", "jobs", "steps", "CPU", "range", "moved", "range", "told", "inferred", "assumed")
 
 
-def text_of(evidence: DerivedEvidence, folder: str) -> str:
-    """What was derived, from how sure numbers, and what to do next."""
-    lines = [*_labelled(evidence), f"folder    {folder}", ""]
-    lines += aligned([HEAD, *(row(load) for load in evidence.programs[:MOST_PROGRAMS])])
+SHOWN_STEPS = 5000
+"""Steps that the page shows, those of the most CPU time first; evidence.json has all."""
+
+PROGRAM_HEAD = (
+    "program", "jobs", "steps", "CPU", "range of CPU", "moved", "range of moved", "told", "inferred",
+    "assumed",
+    "CPU told", "memory a step",
+)  # fmt: skip
+STEP_HEAD = (
+    "step", "kernel", "CPU", "memory", "threads",
+    *(f"{role} {way}" for role in ROLES for way in ("read", "written")),
+    "rules",
+)  # fmt: skip
+MEANING = (
+    "A told figure is in the log. An inferred one follows from figures of the log.",
+    "An assumed one rests on a convention of mawl. Each has a range; the rules are below.",
+)
+SHARES = "told, inferred, assumed: shares of the bytes moved. evidence.html has every step, ranges and rules."
+
+
+def document(evidence: DerivedEvidence, folder: str) -> Document:
+    """What was derived, and from how sure numbers; the page has every step, and no text of a log."""
+    sentences = list(sentences_of(evidence))
     more = len(evidence.programs) - MOST_PROGRAMS
-    if more > 0:
-        lines.append(f"and {counted_noun(more, 'more program')} (evidence.html)")
-    lines += wrap(
-        "told, inferred, assumed: shares of the bytes moved. evidence.html has every step, ranges and rules.",
-        LINE_WIDTH,
+    left_out = [f"and {counted_noun(more, 'more program')} (evidence.html)"] if more > 0 else []
+    overview: list[Block] = [Lines([*sentences, *_asked(evidence)]), Sentences(MEANING)]
+    every = Table(
+        title="load by program; told, inferred and assumed are shares of the bytes moved",
+        head=PROGRAM_HEAD,
+        rows=[(*row(load), _cpu_told(load), memory_of(load)) for load in evidence.programs],
     )
-    return "\n".join(lines)
+    rules = Table(
+        title="rules of the numbers on this page", head=("rule", "meaning"), rows=[*evidence.rules.items()]
+    )
+    few = [row(load) for load in evidence.programs[:MOST_PROGRAMS]]
+    return Document(
+        headline=Headline(sign="measured", sentence="Evidence of a derived workload"),
+        tag=("derived", ""),
+        parts=[
+            Part([Lines([*sentences, ("folder", folder)])]),
+            Part([Table(head=HEAD, rows=few), Sentences([*left_out, SHARES])]),
+        ],
+        folds=[
+            Part(overview, "overview", "Overview", "Overview"),
+            Part([every], "programs", "Programs", "Programs"),
+            Part(_steps(evidence), "steps", "Steps", "Steps"),
+            Part([rules], "rules", "Rules", "Rules"),
+        ],
+    )
 
 
-def text_of_nights(thinning: Thinning, folder: str) -> str:
+def nights_parts(thinning: Thinning, folder: str) -> list[Part]:
     """Which nights represent all, and how far their sums are off."""
-    lines = [
-        f"nights    {len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on",
-        "",
-        *aligned([NIGHTS_HEAD, *(_night(one) for one in thinning.chosen)]),
-    ]
+    which = f"{len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on"
     known = [
         f"{name.replace('_', ' ')} {error:+.1%}"
         for name, error in thinning.errors.items()
@@ -58,7 +93,8 @@ def text_of_nights(thinning: Thinning, folder: str) -> str:
         f"Sums of the chosen nights, each multiplied by the nights that it represents, against all nights: "
         f"{', '.join(known)}."
     )
-    return "\n".join([*lines, *wrap(sentence, LINE_WIDTH)])
+    nights = Table(head=NIGHTS_HEAD, rows=[_night(one) for one in thinning.chosen])
+    return [*each(Lines([("nights", which)])), Part([nights, Sentences([sentence])])]
 
 
 def _night(one: ChosenNight) -> tuple[str, ...]:
@@ -72,11 +108,6 @@ def _night(one: ChosenNight) -> tuple[str, ...]:
         figure(load.block_bytes, format_bytes),
         str(load.peak_jobs),
     )
-
-
-def _labelled(evidence: DerivedEvidence) -> Iterator[str]:
-    for label, sentence in sentences_of(evidence):
-        yield from wrap(f"{label:<10}{sentence}", LINE_WIDTH, subsequent_indent=" " * 10)
 
 
 def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
@@ -208,3 +239,48 @@ def memory_of(load: LoadOfProgram) -> str:
 def _range(ends: tuple[float, float], form: Callable[[float], str]) -> str:
     low, high = map(form, ends)
     return low if low == high else f"{low} to {high}"
+
+
+def _asked(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
+    yield "names", evidence.names
+    yield "arrivals", evidence.arrivals
+    if evidence.growth != 1:
+        yield "growth", f"rows, bytes and CPU time of the logs times {evidence.growth:g}"
+    if evidence.scale != 1:
+        yield "scale", f"rows, bytes, CPU time, memory and times of the clock times {evidence.scale:g}"
+
+
+def _cpu_told(load: LoadOfProgram) -> str:
+    cpu = whole(load.cpu_seconds)
+    return format_percent(load.cpu_seconds["told"] / cpu) if cpu else "-"
+
+
+def _steps(evidence: DerivedEvidence) -> list[Block]:
+    every = [(f"{job.job} {step.name}", step) for job in evidence.jobs for step in job.steps]
+    every.sort(key=lambda pair: -pair[1].cpu_seconds.value)
+    shown = every[:SHOWN_STEPS]
+    sentences = ["Each cell has the value, its range, and t (told), i (inferred) or a (assumed)."]
+    if len(every) > len(shown):
+        sentences.append(f"The {len(shown)} steps of the most CPU time; evidence.json has all {len(every)}.")
+    rows = [_step(name, step) for name, step in shown]
+    return [Sentences(sentences), Table(title="steps", head=STEP_HEAD, rows=rows)]
+
+
+def _step(name: str, step: StepEvidence) -> tuple[str, ...]:
+    parts = [part.get(role) for role in ROLES for part in (step.read_bytes, step.written_bytes)]
+    known = (step.cpu_seconds, step.memory_bytes, step.threads, *(part for part in parts if part))
+    return (
+        name,
+        step.kernel,
+        _cell(step.cpu_seconds, format_seconds),
+        _cell(step.memory_bytes, format_memory),
+        _cell(step.threads, lambda count: f"{count:.0f}"),
+        *("" if part is None else _cell(part, format_bytes) for part in parts),
+        ", ".join(dict.fromkeys(part.rule for part in known)),
+    )
+
+
+def _cell(part: Ranged, form: Callable[[float], str]) -> str:
+    value, low, high = form(part.value), form(part.low), form(part.high)
+    ends = "" if low == high == value else f" ({low} to {high})"
+    return f"{value}{ends} {part.origin[0]}"
