@@ -49,7 +49,6 @@ THOROUGH = (
     "contract/test_wide_sort_ratio.py",
     "frozen/test_frozen.py",
     "fuzz/test_fuzz.py",
-    "fuzz/test_hostile.py",
     "programs/test_tree_ensemble.py",
     "records/store/test_killed_run.py",
     "tuning/test_collected_each_published.py",

@@ -11,15 +11,19 @@ from collections import Counter
 from pathlib import Path
 
 from tests.fuzz.bases import write_bases
+from tests.fuzz.hostile import write_honest
 from tests.fuzz.working import Part, signature, worked
 
 
-def fuzzed(cases: int, seed: int, workers: int, first: int = 0) -> list[Part]:
+def fuzzed(cases: int, seed: int, workers: int, first: int = 0, *, is_hostile: bool = False) -> list[Part]:
     """Run the cases from number ``first`` on, with so many workers at once."""
     place = Path(tempfile.mkdtemp(prefix="mawl-fuzz-"))
     try:
-        bases = write_bases(place / "bases")
-        tasks = [(first + worker, workers, cases, seed, str(bases), str(place)) for worker in range(workers)]
+        bases = (write_honest if is_hostile else write_bases)(place / "bases")
+        tasks = [
+            (first + worker, workers, cases, seed, str(bases), str(place), is_hostile)
+            for worker in range(workers)
+        ]
         with multiprocessing.get_context("spawn").Pool(workers) as pool:
             return pool.map(worked, tasks, chunksize=1)
     finally:
@@ -33,8 +37,15 @@ def main() -> int:
     parser.add_argument("--first", type=int, default=0, help="go on from this case of the same seed")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--hostile", action="store_true", help="files that mean harm, not damaged ones")
     arguments = parser.parse_args()
-    parts = fuzzed(arguments.cases, arguments.seed, arguments.workers, arguments.first)
+    parts = fuzzed(
+        arguments.cases,
+        arguments.seed,
+        arguments.workers,
+        arguments.first,
+        is_hostile=arguments.hostile,
+    )
     faults = [fault for part in parts for fault in part.faults]
     kinds: Counter[str] = sum((Counter(part.kinds) for part in parts), Counter())
     print(

@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 MOST_SECONDS = 10
-MOST_ASLEEP_SECONDS = 60
+MOST_ASLEEP_SECONDS = 30
 LONGEST_SENTENCE = 3000
 STATUSES = (0, 1, 2)
+FORESEEN = "did not foresee"
 
 Judgement = tuple[str, str]
 """What fell short, and the particulars."""
@@ -38,11 +39,13 @@ def judged(act: Callable[[], int], *, coloured: bool = False) -> Judgement | Non
     said, shown = err.getvalue(), out.getvalue()
     if status not in STATUSES:
         return "status", f"{status}: {said}"
+    if FORESEEN in said:
+        return "traceback", said[:2500]
     if "Traceback" in said or "Warning" in said or len(said) > LONGEST_SENTENCE or "\x1b" in said:
         return "message", said[:2500]
     if not coloured and "\x1b" in shown:
         return "escape", shown[max(0, shown.index("\x1b") - 200) :][:400]
-    if status == 2 and not said.strip():
+    if status and not (said if status == 2 else said + shown).strip():
         return "silence", ""
     return None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,13 @@ from tests.fuzz import working
 from tests.fuzz.__main__ import fuzzed
 from tests.fuzz.bases import KINDS, write_bases
 from tests.fuzz.cases import Case, judge_case, make_case
+from tests.fuzz.hostile_texts import JSON, TOML, Made
 from tests.fuzz.judging import judged
 from tests.fuzz.mutators import mutate
 from tests.fuzz.working import watched
 
 QUICK_CASES, LONG_CASES = 40, 2500
+HOSTILE_CASES, LONG_HOSTILE_CASES = 32, 2000
 
 
 def test_no_changed_file_ends_in_more_than_a_sentence(tmp_path: Path) -> None:
@@ -37,6 +40,18 @@ def test_no_changed_file_ends_in_more_than_a_sentence_many_times() -> None:
     parts = fuzzed(LONG_CASES, seed=2, workers=1)
     assert [fault for part in parts for fault in part.faults] == []
     assert sum(sum(part.kinds.values()) for part in parts) == LONG_CASES
+
+
+def test_no_hostile_file_takes_more_than_it_may() -> None:
+    parts = fuzzed(HOSTILE_CASES, seed=2, workers=1, is_hostile=True)
+    assert [fault for part in parts for fault in part.faults] == []
+
+
+@pytest.mark.long(minutes=20)
+def test_no_hostile_file_takes_more_than_it_may_many_times() -> None:
+    """``python -m tests.fuzz --hostile`` runs any number."""
+    parts = fuzzed(LONG_HOSTILE_CASES, seed=1, workers=1, is_hostile=True)
+    assert [fault for part in parts for fault in part.faults] == []
 
 
 def test_no_change_is_written_through_a_link(tmp_path: Path) -> None:
@@ -56,6 +71,10 @@ def test_the_judge_knows_each_kind_of_fault() -> None:
         print(text)
         return 0
 
+    def complaining(text: str) -> int:
+        print(text, file=sys.stderr)
+        return 1
+
     def failing() -> int:
         raise ZeroDivisionError
 
@@ -72,6 +91,8 @@ def test_the_judge_knows_each_kind_of_fault() -> None:
         (failing, "traceback"),
         (lambda: 3, "status"),
         (lambda: 2, "silence"),
+        (lambda: 1, "silence"),
+        (lambda: complaining("it holds what mawl did not foresee (KeyError)"), "traceback"),
         (lambda: printing("\x1b[2J"), "escape"),
     ):
         fault = judged(act)
@@ -98,3 +119,17 @@ def test_a_case_that_dies_or_takes_much_memory_is_a_fault(
     assert seen(lambda: None) is None
     assert seen(lambda: os.kill(os.getpid(), signal.SIGKILL)) == "death"
     assert seen(lambda: b"x" * 100_000_000) == "memory"
+
+
+@pytest.mark.parametrize(
+    ("kinds", "content"),
+    [(TOML, b'name = "a"\nscale = 0.1\n'), (JSON, b'{"name": "a", "scale": 0.1}')],
+    ids=["TOML", "JSON"],
+)
+def test_a_case_is_the_same_each_time_and_each_kind_changes_something(
+    kinds: dict[str, Made], content: bytes
+) -> None:
+    for name, made in kinds.items():
+        several = [made(Random(f"{name} {number}"), content) for number in range(5)]
+        assert several == [made(Random(f"{name} {number}"), content) for number in range(5)]
+        assert any(changed != content for changed in several), name

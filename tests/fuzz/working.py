@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import importlib
 import math
 import os
@@ -21,6 +20,7 @@ import msgspec
 from mawl.commands.verbs import VERBS, build_parser
 from mawl.records.store.without_pandas import arrow_alone
 from tests.fuzz.cases import Case, Fault, judge_case, make_case
+from tests.fuzz.hostile import make_hostile
 from tests.fuzz.judging import MOST_SECONDS, Judgement
 
 ADDRESS_SPACE_BYTES = 6 * 2**30
@@ -42,11 +42,13 @@ class Part(msgspec.Struct, frozen=True):
     peak_bytes: int
 
 
-def worked(task: tuple[int, int, int, int, str, str]) -> Part:
+def worked(task: tuple[int, int, int, int, str, str, bool]) -> Part:
     """The cases of one worker."""
-    worker, workers, cases, seed, bases, place = task
+    worker, workers, cases, seed, bases, place, is_hostile = task
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
-    os.environ["MAWL_CONFIG"] = ""
+    make = make_hostile if is_hostile else make_case
+    if not is_hostile:
+        os.environ["MAWL_CONFIG"] = ""
     build_parser(VERBS)
     for name in PRELOADED:
         importlib.import_module(name)
@@ -57,7 +59,7 @@ def worked(task: tuple[int, int, int, int, str, str]) -> Part:
     peak_bytes = 0
     numbers = range(worker, cases, workers)
     for done, number in enumerate(numbers, 1):
-        case, found, used_bytes = watched(partial(make_case, number, seed, Path(bases), own), own)
+        case, found, used_bytes = watched(partial(make, number, seed, Path(bases), own), own)
         kinds[case.kind] += 1
         peak_bytes = max(peak_bytes, used_bytes)
         if found is not None:
@@ -69,56 +71,68 @@ def worked(task: tuple[int, int, int, int, str, str]) -> Part:
 
 
 def watched(make: Callable[[], Case], place: Path) -> tuple[Case, Judgement | None, int]:
-    """Make and judge a case in a process forked from this one: its own peak of memory counts, and its death.
+    """Make and judge a case, each in a process forked from this one; and the peak memory of judging.
 
-    The memory of a process that had many cases before says little of one command.
+    The memory of a process that had many cases before, or that made the case, says little of one command.
     """
-    reader, writer = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        os.close(reader)
-        _judge_to(writer, make, place)
-    os.close(writer)
-    before = signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
-    signal.setitimer(signal.ITIMER_REAL, LONGEST_CASE_SECONDS)
-    try:
-        with open(reader, "rb") as answer:
-            made, _, said = answer.read().partition(b"\n")
-        _, status, used = os.wait4(pid, 0)
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
-    if not made:
+    made, status = _forked(make)
+    if status:
         raise RuntimeError(f"the case could not be made: wait status {status}")
-    case, peak_bytes = msgspec.json.decode(made, type=Case), used.ru_maxrss * 1024
-    if status or not said:
-        return case, ("death", f"wait status {status}"), peak_bytes
-    found = msgspec.json.decode(said, type=Judgement | None)
+    case = msgspec.json.decode(made, type=Case)
+    said, status = _forked(lambda: _judgement(case, place))
+    if status:
+        return case, ("death", f"wait status {status}"), 0
+    found, peak_bytes = msgspec.json.decode(said, type=tuple[Judgement | None, int])
     if found is None and peak_bytes > MOST_BYTES:
         found = ("memory", f"{peak_bytes / 1e6:.0f} MB at its peak")
     return case, found, peak_bytes
 
 
-def _judge_to(writer: int, make: Callable[[], Case], place: Path) -> None:
-    """The case and its judgement as two lines of JSON; this process ends."""
-    status = 1
+def _forked(act: Callable[[], object]) -> tuple[bytes, int]:
+    """What a forked process answers as JSON, and its wait status."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reader)
+        status = 1
+        try:
+            with open(writer, "wb") as answer:
+                answer.write(msgspec.json.encode(act()))
+            status = 0
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
+            os._exit(status)
+    os.close(writer)
+    before = signal.signal(signal.SIGALRM, lambda *_: os.kill(pid, signal.SIGKILL))
+    signal.setitimer(signal.ITIMER_REAL, LONGEST_CASE_SECONDS)
     try:
-        with open(writer, "wb") as answer:
-            case = make()
-            answer.write(msgspec.json.encode(case) + b"\n")
-            answer.flush()
-            # No handler of Python's runs while a library computes: then the kernel ends it.
-            used_seconds = math.ceil(time.process_time())
-            resource.setrlimit(resource.RLIMIT_CPU, (used_seconds + 5 * MOST_SECONDS,) * 2)
-            with contextlib.suppress(OSError):  # what the change took does not count
-                Path("/proc/self/clear_refs").write_text("5")
-            answer.write(msgspec.json.encode(judge_case(case, place)))
-        status = 0
-    except BaseException:
-        traceback.print_exc()
+        with open(reader, "rb") as answered:
+            return answered.read(), os.waitpid(pid, 0)[1]
     finally:
-        # Without the destructors of C++ libraries, which look for threads that a fork does not copy.
-        os._exit(status)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def _judgement(case: Case, place: Path) -> tuple[Judgement | None, int]:
+    """What fell short, and the most memory of the verb and of what it started."""
+    # No handler of Python's runs while a library computes: then the kernel ends it.
+    used_seconds = math.ceil(time.process_time())
+    resource.setrlimit(resource.RLIMIT_CPU, (used_seconds + 5 * MOST_SECONDS,) * 2)
+    os.chdir(place)
+    os.environ["XDG_CACHE_HOME"] = str(place / "cache")
+    shared_bytes = _held_bytes("VmRSS")
+    found = judge_case(case, place)
+    own_bytes = _held_bytes("VmHWM")
+    started_bytes = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+    # A process that it forked shares what it held before.
+    return found, max(own_bytes, started_bytes + own_bytes - shared_bytes)
+
+
+def _held_bytes(name: str) -> int:
+    [kilobytes] = re.findall(rf"{name}:\s+(\d+) kB", Path("/proc/self/status").read_text())
+    return int(kilobytes) * 1024
 
 
 def _cpu_seconds() -> float:

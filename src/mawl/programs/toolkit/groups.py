@@ -34,7 +34,7 @@ def group_means(rows: Numbers) -> Numbers:
 
 
 def numeric_schema(*names: str) -> pa.Schema:
-    """A schema of numerics."""
+    """Columns of eight-byte floats under these names."""
     return pa.schema([(name, pa.float64()) for name in names])
 
 
