@@ -10,30 +10,15 @@ import numpy as np
 import pytest
 
 from mawl.programs import ledger_update
-from mawl.programs.datagen.generate import TableRequest, generate
 from mawl.programs.declarations.ledger_update import TABLE
 from mawl.programs.ledger_update import CHUNK_ROWS, RowFile, _is_open, _LedgerUpdate, _open_rows, pass_over
 from mawl.programs.tables.arrow import TableWriter
-from mawl.records.spec.program_options import MIB, Options
-from tests.contract.jobs import Job, assign, run_here
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, instead, result
-from tests.programs.planted import rejected
+from tests.programs.planted import job_runner
 
-OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
-FEW = msgspec.structs.replace(TABLE, minimum_rows=6000)
-
-
-@pytest.fixture(scope="module")
-def ledger(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    request = TableRequest(table=TABLE.name, scale=1e-6, seed=7)
-    place = tmp_path_factory.mktemp("inputs")
-    (made,) = generate([request], place, processes=1, bufsize_bytes=2**18, tables={TABLE.name: FEW})
-    return made.directory
-
-
-def job(ledger: Path, place: Path) -> Job:
-    return run_here(assign("ledger_update", 1e-6, OPTIONS, {TABLE.name: ledger}, place))
+SCALE = 1e-6
+TABLES = {TABLE.name: msgspec.structs.replace(TABLE, minimum_rows=6000)}
 
 
 @pytest.mark.parametrize("rows", [0, 5, 64, 70, 304, 310, 10_000])
@@ -41,8 +26,8 @@ def test_open_entries_are_counted(rows: int) -> None:
     assert _open_rows(rows) == int(_is_open(np.arange(rows)).sum())
 
 
-def test_only_the_published_table_stays(ledger: Path, tmp_path: Path) -> None:
-    found = job(ledger, tmp_path)
+def test_only_the_published_table_stays(tmp_path: Path) -> None:
+    found = job_runner("ledger_update", SCALE, tmp_path, tables=TABLES)()
     assert found.failed is None
     assert found.answer is not None
     assert found.answer["entries"] == 6300
@@ -108,16 +93,6 @@ FAULTS = {
     ),
     "a row is lost": Fault(TableWriter, "write", without_first_row, "number of rows of the published table"),
 }
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_wrong_answer_is_rejected(
-    fault: str, ledger: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    FAULTS[fault].plant(monkeypatch)
-    found = job(ledger, tmp_path)
-    assert FAULTS[fault].said in rejected(found)
-    assert not Path(found.assignment.results).exists()
 
 
 def rows(count: int, first: int = 0) -> np.ndarray:

@@ -22,19 +22,18 @@ from mawl.programs.tables.direct import DirectIo
 from mawl.records.spec.program_options import MIB, Options
 from tests.contract.jobs import Job, assign, run_here
 from tests.programs.faults import Fault, given, instead, result
-from tests.programs.planted import rejected
+from tests.programs.planted import OPTIONS
 
-OPTIONS = Options(memsize_bytes=64 * MIB, sortsize_bytes=4 * MIB)
+SCALE = 0.0001
 
 
-@pytest.fixture(autouse=True)
-def few_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+def quicken(monkeypatch: pytest.MonkeyPatch) -> None:
     few = msgspec.structs.replace(declared.PROGRAM, own_rows=OwnRows(full_rows=1, minimum_rows=1500))
     monkeypatch.setattr(random_access, "PROGRAM", few)
 
 
 def job(place: Path, options: Options = OPTIONS) -> Job:
-    return run_here(assign("random_access", 0.0001, options, {}, place))
+    return run_here(assign("random_access", SCALE, options, {}, place))
 
 
 def test_rows_of_a_page_lie_within_its_blocks() -> None:
@@ -170,14 +169,6 @@ def _with_twice_the_amounts(table: _Table, update: Any, lanes: Lanes) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table, "_chosen", lambda: (right()[0], 2 * right()[1]))
         update(table, lanes)
-
-
-@pytest.mark.parametrize("fault", FAULTS)
-def test_a_wrong_answer_is_rejected(fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    FAULTS[fault].plant(monkeypatch)
-    found = job(tmp_path)
-    assert FAULTS[fault].said in rejected(found)
-    assert found.answer is None
 
 
 @pytest.mark.parametrize("depth", [1, 2, 8])

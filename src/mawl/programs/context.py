@@ -118,3 +118,14 @@ def check(is_right: bool, what: str, *, found: object, expected: object) -> None
 def check_equal(what: str, found: object, expected: object) -> None:
     """Raise ``WrongAnswerError`` unless two figures are the same."""
     check(found == expected, what, found=found, expected=expected)
+
+
+def check_most(what: str, found: float, most: float, form: str = "g") -> None:
+    """Raise ``WrongAnswerError`` if a figure is above ``most``, shown in this format."""
+    check(found <= most, what, found=found, expected=f"at most {most:{form}}")
+
+
+def check_near(what: str, found: float, true: float, slack: float, form: str) -> None:
+    """Raise ``WrongAnswerError`` unless a figure is within ``slack`` of the true one."""
+    expected = true if isinstance(true, int) else format(true, form)
+    check(abs(found - true) <= slack, what, found=found, expected=f"{expected}, give or take {slack:{form}}")

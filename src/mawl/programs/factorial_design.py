@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.plan.columns import Column, Response
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.context import JobContext, check, check_equal, check_most, check_near
 from mawl.programs.datagen.responses import true_active, true_means
 from mawl.programs.declarations.factorial_design import (
     DERIVED,
@@ -128,29 +128,18 @@ class EffectTally:
         )
         check_equal(f"the number of clear differences {what}", int(self.differing[1]), self.clear)
         _check_share(f"factors {what} compared that have no effect", self.alarms, self.families, FAMILY_ERROR)
-        check(
-            self.farthest <= SIGMAS,
-            f"the effect {what} farthest from the truth, in standard errors,",
-            found=self.farthest,
-            expected=f"at most {SIGMAS:g}",
-        )
+        check_most(f"the effect {what} farthest from the truth, in standard errors,", self.farthest, SIGMAS)
         check_variance(
             f"runs in one cell {what}", self.variances / studies, studies * (STUDY_ROWS - len(DESIGN))
         )
         errors = self.errors / studies
-        check(
-            abs(errors - 1.0) <= _ERROR_SLACK,
-            f"the square of standard errors {what} beside those of equal cells",
-            found=errors,
-            expected=f"1, give or take {_ERROR_SLACK:g}",
+        check_near(
+            f"the square of standard errors {what} beside those of equal cells", errors, 1, _ERROR_SLACK, "g"
         )
         count = self.studies * DESIGN.shape[1]
         spread, slack = self.squares / count, _SPREAD_DEVIATIONS * np.sqrt(2.0 / count)
-        check(
-            abs(spread - 1.0) <= slack,
-            f"the mean square of effects {what} less the truth, in standard errors,",
-            found=spread,
-            expected=f"1, give or take {slack:.3f}",
+        check_near(
+            f"the mean square of effects {what} less the truth, in standard errors,", spread, 1, slack, ".3f"
         )
 
 
@@ -160,12 +149,7 @@ def check_variance(what: str, found: float, freedom: int) -> None:
     assert isinstance(values, Response)
     truth = values.noise**2 + 1.0 / 12.0
     slack = SIGMAS * np.sqrt(2.0 / freedom) * truth
-    check(
-        abs(found - truth) <= slack,
-        f"the variance of {what}",
-        found=found,
-        expected=f"{truth:.2f}, give or take {slack:.2f}",
-    )
+    check_near(f"the variance of {what}", found, truth, slack, ".2f")
 
 
 def check_design(sample: SampledDesign, runs: int) -> float:
@@ -182,7 +166,7 @@ def check_design(sample: SampledDesign, runs: int) -> float:
     )
     swap = candidates.best_swap(design)
     most = 1.0 + 2.0 * (IMPROVES - 1.0)
-    check(swap <= most, f"the best swap left {what}", found=swap, expected=f"at most {most:g}")
+    check_most(f"the best swap left {what}", swap, most)
     terms = candidates.terms.shape[1]
     efficiency = float(np.exp((value - candidates.bound()) / terms) / runs)
     check(

@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 from statsmodels.tsa.exponential_smoothing.ets import ETSModel
 
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.context import JobContext, check, check_equal, check_most, check_near
 from mawl.programs.datagen.hashing import key
 from mawl.programs.datagen.responses import true_forecasts, true_kinds
 from mawl.programs.datagen.values import column_values
@@ -231,12 +231,7 @@ def check_error(what: str, squares: float, series: int) -> None:
     """``squares`` of so many series add up to what the least error and a usual excess make."""
     found = squares / series / least_square() / (1.0 + _EXCESS / 1.5)
     slack = _ERROR_SLACK + _ERROR_DEVIATION / np.sqrt(series)
-    check(
-        abs(found - 1.0) <= slack,
-        f"the squared error of {what} beside the expected one",
-        found=found,
-        expected=f"1, give or take {slack:.3f}",
-    )
+    check_near(f"the squared error of {what} beside the expected one", found, 1, slack, ".3f")
 
 
 def check_sample(manifest: Manifest, sample: Mapping[str, Numbers], is_top: NDArray[np.bool_]) -> None:
@@ -262,7 +257,7 @@ def _check_excess(what: str, ahead: Numbers, came: Numbers, best: Numbers) -> No
     least = float(np.square(came - best).mean())
     excess = float(np.square(ahead - best).mean()) / least
     most = _EXCESS + _EXCESS_DEVIATION / np.sqrt(len(ahead))
-    check(excess <= most, f"the excess error of {what}", found=excess, expected=f"at most {most:.3f}")
+    check_most(f"the excess error of {what}", excess, most, ".3f")
     leaked = ((ahead - best) * (came - best)).mean(axis=1)
     sigmas = float(abs(leaked.sum()) / np.sqrt(max(np.square(leaked).sum(), 1e-300)))
     check(

@@ -11,7 +11,7 @@ from statsmodels.genmod.cov_struct import Autoregressive, CovStruct, Exchangeabl
 from statsmodels.genmod.families.family import Binomial
 from statsmodels.genmod.generalized_estimating_equations import GEE
 
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.context import JobContext, check, check_equal, check_near
 from mawl.programs.datagen.responses import true_chances
 from mawl.programs.declarations.gee_repeated import (
     COEFFICIENTS,
@@ -236,12 +236,7 @@ class _GeeRepeated(PreparedJob):
         slack = _CORRELATION_SLACK + 6.0 * _CORRELATION_DEVIATION / math.sqrt(len(self.sizes))
         for place, true in ((_EXCHANGEABLE, expected[0]), (_AUTOREGRESSIVE, expected[1])):
             found = float(self.correlations[place].mean())
-            check(
-                abs(found - true) <= slack,
-                f"the {STRUCTURES[place]} correlation",
-                found=found,
-                expected=f"{true:.4f}, give or take {slack:.4f}",
-            )
+            check_near(f"the {STRUCTURES[place]} correlation", found, true, slack, ".4f")
         check_equal("the preferred structure", self.answer["preferred"], STRUCTURES[_AUTOREGRESSIVE])
         ratio = float(self.errors[_AUTOREGRESSIVE].mean() / self.model_errors[_AUTOREGRESSIVE].mean())
         check(

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from statsmodels.regression.mixed_linear_model import MixedLM
 
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.context import JobContext, check, check_equal, check_near
 from mawl.programs.datagen.groups import time_of, true_effects
 from mawl.programs.declarations.mixed_model import (
     COEFFICIENTS,
@@ -225,12 +225,7 @@ class _MixedModel(PreparedJob):
     def _check_errors(self) -> None:
         ratios = np.array([self.errors[number] / true for number, true in self.sampled.items()])[:, 2:]
         farthest = float(ratios.reshape(-1)[np.abs(ratios - 1.0).argmax()])
-        check(
-            abs(farthest - 1.0) <= _VARYING_SLACK,
-            "the ratio of standard errors to those by theory",
-            found=farthest,
-            expected=f"1, give or take {_VARYING_SLACK}",
-        )
+        check_near("the ratio of standard errors to those by theory", farthest, 1, _VARYING_SLACK, "")
 
     def _check_noise(self) -> None:
         weights = np.array(self.sizes) / self.stores
@@ -310,7 +305,7 @@ class _MixedModel(PreparedJob):
 def _near(what: str, found: float, true: float, chance: float) -> None:
     """A figure within chance (a relative standard error) and a little more of what it should be."""
     allowed = true * (_SLACK + _DEVIATIONS * chance)
-    check(abs(found - true) <= allowed, what, found=found, expected=f"{true:.4f}, give or take {allowed:.4f}")
+    check_near(what, found, true, allowed, ".4f")
 
 
 def _fit(line: tuple[slice, Block, bool]) -> tuple[slice, LineModel, Numbers | None]:

@@ -21,7 +21,7 @@ from mawl.programs.declarations.stepwise_selection import (
     YIELD,
 )
 from mawl.programs.tables import arrow
-from mawl.programs.toolkit.estimates import SIGMAS
+from mawl.programs.toolkit.estimates import SIGMAS, check_coefficients
 from mawl.programs.toolkit.groups import PreparedJob, even_blocks, numeric_schema
 from mawl.programs.toolkit.models import (
     Design,
@@ -29,7 +29,6 @@ from mawl.programs.toolkit.models import (
     NewtonProducts,
     Recombined,
     chances,
-    check_coefficients,
     fit,
     indicator_names,
     prepare,

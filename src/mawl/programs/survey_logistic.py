@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.plan.columns import LOGIT_UNIT
-from mawl.programs.context import JobContext, check, check_equal
+from mawl.programs.context import JobContext, check, check_equal, check_most
 from mawl.programs.declarations.survey_logistic import (
     AREAS,
     BLOCK_ROWS,
@@ -21,13 +21,13 @@ from mawl.programs.declarations.survey_logistic import (
     UNINSURED,
 )
 from mawl.programs.tables import arrow
+from mawl.programs.toolkit.estimates import check_coefficients
 from mawl.programs.toolkit.groups import PreparedJob, even_blocks, numeric_schema
 from mawl.programs.toolkit.models import (
     Design,
     FittedLogistic,
     Recombined,
     chances,
-    check_coefficients,
     fit,
     indicator_names,
     prepare,
@@ -190,11 +190,8 @@ class _SurveyLogistic(PreparedJob):
             self.totals.clusters.tolist(),
             np.bincount(np.arange(self.rows // CLUSTER_ROWS) % STRATA).tolist(),
         )
-        check(
-            self.last_step <= _LAST_STEP * np.sqrt(self.rows),
-            "the last Newton step, in standard errors,",
-            found=self.last_step,
-            expected=f"at most {_LAST_STEP * np.sqrt(self.rows):g}",
+        check_most(
+            "the last Newton step, in standard errors,", self.last_step, _LAST_STEP * np.sqrt(self.rows)
         )
         self._check_effects()
         truth = self.design.truth(UNINSURED.intercept, UNINSURED.terms, LOGIT_UNIT)

@@ -16,12 +16,12 @@ from mawl.programs.datagen.parts import schema
 from mawl.programs.datagen.values import column_values
 from mawl.programs.stepwise_selection import Stepwise
 from mawl.programs.tables import arrow
+from mawl.programs.toolkit.estimates import check_coefficients
 from mawl.programs.toolkit.models import (
     Design,
     NewtonProducts,
     Recombined,
     chances,
-    check_coefficients,
     check_estimates,
     fit,
     indicator_names,
@@ -29,7 +29,6 @@ from mawl.programs.toolkit.models import (
 )
 
 TRUTH = np.array([1.0, 0.0, -2.0, 0.5])
-Numbers = NDArray[np.float64]
 
 
 def drawn(seed: int, blocks: int) -> tuple[Numbers, Numbers]:

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from mawl.programs.context import check
+from mawl.programs.context import check, check_equal, check_most
 
 Numbers = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -126,20 +126,15 @@ class LeastSquares:
         ``truth`` may be NaN where it is not known.  Returns the largest distance in standard errors.
         """
         errors = np.sqrt(self._inverse_diagonal * self.variance)
-        distances = np.abs(self.coefficients - truth) / errors
         known = ~np.isnan(truth)
-        # A coefficient that is no number is far from every truth.
-        farthest = float(np.max(np.where(np.isnan(distances[known]), np.inf, distances[known])))
-        check(
-            self.residual_rows == self.rows,
-            f"the number of residuals of {what}",
-            found=self.residual_rows,
-            expected=self.rows,
-        )
-        check(
-            farthest <= SIGMAS,
-            f"the coefficient of {what} farthest from the truth, in standard errors,",
-            found=farthest,
-            expected=f"at most {SIGMAS:g}",
-        )
-        return farthest
+        check_equal(f"the number of residuals of {what}", self.residual_rows, self.rows)
+        return check_coefficients(what, self.coefficients[known], truth[known], errors[known], SIGMAS)
+
+
+def check_coefficients(what: str, found: Numbers, truth: Numbers, errors: Numbers, sigmas: float) -> float:
+    """Raise unless all coefficients are within ``sigmas`` standard errors of the truth; the farthest."""
+    distances = np.abs(found - truth) / errors
+    # A coefficient that is no number is far from every truth.
+    farthest = float(np.where(np.isnan(distances), np.inf, distances).max())
+    check_most(f"the coefficient of {what} farthest from the truth, in standard errors,", farthest, sigmas)
+    return farthest

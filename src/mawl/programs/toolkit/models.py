@@ -216,17 +216,3 @@ def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> Fi
     # A result and its model hold each other, with several copies of the rows: let go of both now.
     gc.collect(1)
     return found
-
-
-def check_coefficients(what: str, found: Numbers, truth: Numbers, errors: Numbers, sigmas: float) -> float:
-    """Raise unless all coefficients are within ``sigmas`` standard errors of the truth; the farthest."""
-    distances = np.abs(found - truth) / errors
-    # A coefficient that is no number is far from every truth.
-    farthest = float(np.where(np.isnan(distances), np.inf, distances).max())
-    check(
-        farthest <= sigmas,
-        f"the coefficient of {what} farthest from the truth, in standard errors,",
-        found=farthest,
-        expected=f"at most {sigmas:g}",
-    )
-    return farthest
