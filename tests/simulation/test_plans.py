@@ -10,14 +10,12 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.changes import changes_of
-from mawl.figures.view import StoredView
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
 from mawl.records.model.node import NodeRun
 from mawl.records.model.run import CacheFacts, NodeFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.spec.program_options import Role
-from mawl.records.store import open_run
 from mawl.simulation.activity import Calibration
 from mawl.simulation.error_range import central_range, published_ratios
 from mawl.simulation.forecast import (
@@ -25,7 +23,6 @@ from mawl.simulation.forecast import (
     Base,
     Fitting,
     Question,
-    base_of,
     doubled_systems,
     scenario_of,
 )
@@ -40,10 +37,9 @@ from mawl.simulation.scenario import (
     run_scenario,
     without_node,
 )
-from mawl.whatif.folder import Label, write_folder
-from tests.fakes.fitted import SESSIONS, fitted
+from tests.fakes.fitted import SESSIONS, based_on, fitted, written
 from tests.fakes.stored_run import facts, planned
-from tests.fakes.views import as_summary, judged, partly
+from tests.fakes.views import partly
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, side_by_side, step, system
 
 NODES = ("node1", "node2")
@@ -76,9 +72,7 @@ def mixed20(tmp_path_factory: pytest.TempPathFactory) -> Base:
         node_runs=runs,
     )
     folder = tmp_path_factory.mktemp("mixed20") / "run"
-    write_folder(folder, of, run_scenario(of, Calibration(OWN, 1.0)), Label(run_id="first", source=source))
-    made = open_run(folder)
-    return base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
+    return based_on(written(folder, of, source)[0], OWN)
 
 
 def test_the_measured_number_of_sessions_changes_nothing(mixed20: Base) -> None:

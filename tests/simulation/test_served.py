@@ -19,12 +19,13 @@ from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import Demand, Flow, JobDemand
 from mawl.simulation.device_rates import NO_SERVER, with_served_bytes
 from mawl.simulation.engine import SimulationOutcome
-from mawl.simulation.forecast import Question, base_of, predict
+from mawl.simulation.forecast import Question, predict
 from mawl.simulation.recorded_demand import demand_of
 from mawl.simulation.scenario import Scenario, of_node, plans_of, run_scenario
 from mawl.simulation.system import System, apply_changes, loads_system, parse_change, system_toml
 from mawl.whatif.answer import validity_of
 from mawl.whatif.folder import Label, write_folder
+from tests.fakes.fitted import based_on, written
 from tests.fakes.stored_run import facts
 from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, side_by_side, step, system
@@ -249,10 +250,10 @@ def test_a_server_whose_samples_are_missing_is_a_lack(tmp_path: Path) -> None:
 
 def test_a_run_with_a_watched_server_is_a_base_itself(tmp_path: Path) -> None:
     made, outcome = stored(tmp_path / "run", unlike(pool()))
-    own = base_of(StoredView(made), as_summary(judged(StoredView(made))), pool())
+    own = based_on(made, pool())
     assert own.error_ratio == pytest.approx(0.0, abs=0.05)
     assert [one.workload for one in plans_of(made, own.demand)] == ["scene"] * 4
-    seen = base_of(StoredView(made), as_summary(judged(StoredView(made)))).seen
+    seen = based_on(made).seen
     assert [one.name for one in seen.devices] == ["server"]
     assert seen.nodes[0].link_bytes_per_second == 20 * MB and seen.node_count == 4
     ranges = {}
@@ -279,7 +280,7 @@ def test_nodes_of_one_machine_share_its_cores(tmp_path: Path) -> None:
     host = [samples.series(node, "host.cpu_user_seconds") for node in NODES]
     assert host[0] is not None and host[0].values[-1] == pytest.approx(12 * 4.0)
     assert host[1:] == [None, None, None]
-    seen = base_of(StoredView(made), as_summary(judged(StoredView(made)))).own
+    seen = based_on(made).own
     assert seen.one_machine and seen.node_count == 4
 
 
@@ -300,7 +301,7 @@ def test_a_description_of_other_nodes_than_the_runs_is_refused(tmp_path: Path) -
     made, _ = stored(tmp_path / "run", unlike(pool()))
     three = replace(pool(), nodes=(replace(pool().nodes[0], count=3),))
     with pytest.raises(UsageError, match="4 nodes of the run have a plan, and the system has 3"):
-        base_of(StoredView(made), as_summary(judged(StoredView(made))), three)
+        based_on(made, three)
 
 
 def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -> None:
@@ -313,12 +314,11 @@ def test_nodes_that_differ_have_kinds_and_devices_of_their_own(tmp_path: Path) -
     ends = [max(job.ended for job in outcome.jobs if job.group == group) for group in (0, 1)]
     assert ends[1] > 5 * ends[0]
     source = facts(nodes=[NodeFacts(name="node1", cores=8, core_basis="vCPU")], planned_jobs=[])
-    write_folder(tmp_path / "run", of, outcome, Label(run_id="first", source=source))
-    made = open_run(tmp_path / "run")
-    found = base_of(StoredView(made), as_summary(judged(StoredView(made))))
+    made, _ = written(tmp_path / "run", of, source, alone_ratio=0.0)
+    found = based_on(made)
     assert [kind.cores for kind in found.seen.nodes] == [8.0, 1.0]
     assert [one.name for one in found.seen.devices] == ["node1-fast", "node2-slow"]
-    described = base_of(StoredView(made), as_summary(judged(StoredView(made))), both)
+    described = based_on(made, both)
     assert described.error_ratio == pytest.approx(0.0, abs=0.05)
     quick = predict(
         found, Question(changes=[parse_change("node2-slow.shared=400MB"), parse_change("cores=8")])

@@ -24,16 +24,16 @@ from mawl.records.spec.program_options import ROLES
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import PLAN
 from mawl.reports import markdown
-from mawl.simulation.activity import Calibration
 from mawl.simulation.engine import SimulationOutcome
 from mawl.simulation.error_range import unchecked_of
-from mawl.simulation.forecast import Base, Question, base_of, predict, scenario_of
+from mawl.simulation.forecast import Base, Question, predict, scenario_of
 from mawl.simulation.page_cache import PushedOut
 from mawl.simulation.recorded_demand import NO_ROLES, demand_of
-from mawl.simulation.scenario import Scenario, blocked_in_roles, plans_of, run_scenario, without_node
+from mawl.simulation.scenario import Scenario, blocked_in_roles, plans_of, without_node
 from mawl.whatif.answer import answer, growth
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.records import ElapsedRange
+from tests.fakes.fitted import based_on, written
 from tests.fakes.stored_run import referred
 from tests.fakes.views import BARE, as_summary, judged
 from tests.simulation.scenes import MB, demands, device, flow, plan, scenario, step, system
@@ -44,10 +44,7 @@ CLOSE_RATIO = 0.05
 
 def stored(folder: Path, of: Scenario, source: RunFacts | None = None) -> tuple[Run, SimulationOutcome]:
     """The scenario, simulated and written; ``source`` is the run that its demand comes from."""
-    outcome = run_scenario(of, Calibration(of.system, 1.0))
-    source = source or referred({}, scale=1.0)
-    write_folder(folder, of, outcome, Label(run_id="second", source=source))
-    return open_run(folder), outcome
+    return written(folder, of, source or referred({}, scale=1.0))
 
 
 def scene(count: int = 1) -> Scenario:
@@ -156,9 +153,7 @@ def test_a_run_beyond_the_calendar_is_refused_and_leaves_no_folder(tmp_path: Pat
 
 def base(folder: Path) -> Base:
     simulated, _ = stored(folder, scene())
-    return base_of(
-        StoredView(simulated), as_summary(judged(StoredView(simulated))), system(device(), cores=2)
-    )
+    return based_on(simulated, system(device(), cores=2))
 
 
 def test_a_run_simulated_on_its_own_system_takes_as_long_as_it_did(tmp_path: Path) -> None:
@@ -174,7 +169,7 @@ def test_waits_that_come_from_no_sharing_are_found_to_be_those_of_steps_alone(tm
     """The folder is made with all of the blocked time alone, on a disk that nobody waits for."""
     fast = system(device(rate=1e6), cores=8)
     simulated, _ = stored(tmp_path / "run", replace(scene(), system=fast))
-    found = base_of(StoredView(simulated), as_summary(judged(StoredView(simulated))), fast)
+    found = based_on(simulated, fast)
     assert found.calibration.alone_ratio == pytest.approx(1.0, abs=0.01)
     assert found.own == fast
 
@@ -278,8 +273,7 @@ def test_a_simulation_at_another_scale_takes_longer_and_has_larger_reference_tim
     """Twice the scale is twice the CPU seconds of the steps, 18 s of the two jobs."""
     of = scenario(system(device(), cores=2), plan([[["s1-1"]], [["s2-1"]]]), demands(TWO))
     run, _ = stored(tmp_path / "run", of, referred({"s1-1": 2.0, "s2-1": 3.0}, scale=1.0))
-    view = StoredView(run)
-    whole = base_of(view, judging.judged(view), system(device(), cores=2))
+    whole = based_on(run, system(device(), cores=2))
     label = Label(run_id="twice", source=run.facts)
     facts = write_folder(tmp_path / "twice", *predict(whole, Question(scale_factor=2.0)), label)
     grown = CATALOGUE["wide_sort"].cpu_seconds(2.0) / CATALOGUE["wide_sort"].cpu_seconds(1.0)
@@ -321,8 +315,7 @@ def test_every_node_of_a_simulation_has_its_reference_times(tmp_path: Path) -> N
     found = reference_of(run.facts)
     assert found == {f"node{node}.{name}": own[name] for node in (1, 2, 3) for name in own}
     assert slowdown_of(run) == pytest.approx(3 * 9.0 / (3 * 5.0))
-    view = StoredView(run)
-    three = base_of(view, judging.judged(view), system(device(), cores=2))
+    three = based_on(run, system(device(), cores=2))
     label = Label(run_id="again", source=run.facts)
     assert reference_of(write_folder(tmp_path / "again", *predict(three, Question()), label)) == found
 
@@ -352,9 +345,7 @@ def test_every_node_keeps_its_own_plan(tmp_path: Path) -> None:
 def test_a_run_of_several_nodes_is_a_base_itself(tmp_path: Path) -> None:
     of = scene(count=3)
     simulated, _ = stored(tmp_path / "run", of)
-    found = base_of(
-        StoredView(simulated), as_summary(judged(StoredView(simulated))), system(device(), cores=2)
-    )
+    found = based_on(simulated, system(device(), cores=2))
     assert [len(list(one.jobs())) for one in found.plans] == [12, 12, 12]
     assert found.own.node_count == 3
     assert found.error_ratio == pytest.approx(0.0, abs=CLOSE_RATIO)

@@ -10,9 +10,8 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.derive.derive import LoggedRun, logged_bytes
-from mawl.figures.view import StoredView
 from mawl.records.store import Run
-from mawl.simulation.forecast import Base, Question, base_of, predict
+from mawl.simulation.forecast import Base, Question, predict
 from mawl.simulation.scenario import plans_of
 from mawl.simulation.system import System, parse_change
 from mawl.whatif.answer import (
@@ -25,7 +24,7 @@ from mawl.whatif.answer import (
 )
 from tests.derive.shop import WORDS, log, logs
 from tests.derive.test_derive import run_of
-from tests.fakes.views import as_summary, judged
+from tests.fakes.fitted import based_on
 from tests.importers.test_import import imported
 from tests.importers.test_nights import files
 from tests.simulation.scenes import device, system
@@ -53,7 +52,7 @@ def logged(shop: Run) -> LoggedRun:
 
 def base(run: Run, logged: LoggedRun | None, own: System = OWN) -> Base:
     steps = None if logged is None else logged.steps
-    return base_of(StoredView(run), as_summary(judged(StoredView(run))), own, steps)
+    return based_on(run, own, steps)
 
 
 def elapsed(found: Base, question: Question = SAME) -> float:
@@ -173,7 +172,7 @@ def test_a_recording_beside_the_logs_tells_cores_and_where_roles_are_named_the_d
     roles = {"data": [disks], "work": [disks], "util": [disks]} if named else {}
     _, run = imported(tmp_path, *files(tmp_path), roles=roles)
     logged = logged_bytes(run)
-    found = base_of(StoredView(run), as_summary(judged(StoredView(run))), None, logged.steps)
+    found = based_on(run, None, logged.steps)
     kind = found.seen.nodes[0]
     assert kind.cores >= 1 and not found.described
     assert [name.startswith("hdisk") for name in kind.roles["work"]] == ([True] * 2 if named else [False])
@@ -181,5 +180,5 @@ def test_a_recording_beside_the_logs_tells_cores_and_where_roles_are_named_the_d
 
 def test_logs_without_cores_name_the_files_that_have_them(shop: Run, logged: LoggedRun) -> None:
     with pytest.raises(UsageError, match="does not say how many cores") as refused:
-        base_of(StoredView(shop), as_summary(judged(StoredView(shop))), None, logged.steps)
+        based_on(shop, None, logged.steps)
     assert "--measured-on FILE" in str(refused.value) and "nmon, sar" in str(refused.value)

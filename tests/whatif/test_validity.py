@@ -10,7 +10,6 @@ import msgspec
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.figures.view import StoredView
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
 from mawl.records.model.run import CacheFacts, NodeFacts
@@ -18,18 +17,17 @@ from mawl.records.spec import toml
 from mawl.records.spec.program_options import CacheMode, Role
 from mawl.records.store import Run, open_run
 from mawl.records.store.files import PLAN
-from mawl.simulation.activity import Calibration
 from mawl.simulation.error_range import BedKind, bed_ratios, central_range
-from mawl.simulation.forecast import Base, Question, base_of, bounded_seconds, predict
+from mawl.simulation.forecast import Base, Question, bounded_seconds, predict
 from mawl.simulation.measured_system import MEMORY_PATH, UNKNOWN_MEMORY_SOURCE
 from mawl.simulation.recorded_demand import NO_CPU
-from mawl.simulation.scenario import Scenario, at_scale, run_scenario
+from mawl.simulation.scenario import Scenario, at_scale
 from mawl.simulation.system import System, parse_change
 from mawl.whatif.answer import doubling, rates_of, validity_of
 from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.records import ElapsedRange, ForecastValidity
+from tests.fakes.fitted import based_on, written
 from tests.fakes.stored_run import facts
-from tests.fakes.views import as_summary, judged
 from tests.simulation.scenes import demands, device, flow, plan, scenario, step, system
 
 OWN = system(device(), cores=2)
@@ -50,17 +48,14 @@ def scene(*, blocked: float = 0.2, **more: Any) -> Scenario:
 
 def stored(folder: Path, of: Scenario) -> Run:
     source = facts(nodes=[NodeFacts(name="node1", cores=2, core_basis="vCPU")], planned_jobs=[])
-    write_folder(
-        folder, of, run_scenario(of, Calibration(of.system, 1.0)), Label(run_id="first", source=source)
-    )
-    return open_run(folder)
+    return written(folder, of, source)[0]
 
 
 def base(
     folder: Path, own: System | None = OWN, of: Scenario | None = None, cache: CacheMode | None = None
 ) -> Base:
     made = stored(folder, of or scene())
-    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), own)
+    found = based_on(made, own)
     facts_of = msgspec.structs.replace(found.facts, cache=CacheFacts(mode=cache, input_bytes=10**9))
     return replace(found, facts=facts_of, plans=tuple(at_scale(one, SCALE) for one in found.plans))
 
@@ -314,7 +309,7 @@ def test_what_nobody_measured_of_a_step_is_null_and_not_zero(tmp_path: Path) -> 
         usage = record.usage
         assert (usage.cpu_seconds, usage.user_cpu_seconds, usage.system_cpu_seconds) == (None, None, None)
         assert (usage.memory_bytes, usage.os_memory_bytes) == (None, None)
-    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
+    found = based_on(made, OWN)
     assert NO_CPU in found.demand.lacks
     assert {job.memory_bytes for job in found.demand.jobs.values()} == {None}
     assert validity(found, Question()).range.low_seconds is None
@@ -325,7 +320,7 @@ def test_cpu_seconds_whose_split_is_not_known_stay_a_sum(tmp_path: Path) -> None
     for record in made.job_records():
         assert (record.usage.user_cpu_seconds, record.usage.system_cpu_seconds) == (None, None)
         assert record.usage.cpu_seconds == pytest.approx(0.5)
-    found = base_of(StoredView(made), as_summary(judged(StoredView(made))), OWN)
+    found = based_on(made, OWN)
     assert {part.user_ratio for job in found.demand.jobs.values() for part in job.steps} == {None}
 
 
@@ -336,10 +331,7 @@ def test_memory_that_the_run_does_not_tell_stays_unknown(tmp_path: Path) -> None
     written = write_folder(tmp_path / "again", *made, Label(run_id="again", source=found.facts))
     assert [node.memory_bytes for node in written.nodes] == [None]
     again = open_run(tmp_path / "again")
-    assert (
-        base_of(StoredView(again), as_summary(judged(StoredView(again)))).own.sources[MEMORY_PATH]
-        == UNKNOWN_MEMORY_SOURCE
-    )
+    assert based_on(again).own.sources[MEMORY_PATH] == UNKNOWN_MEMORY_SOURCE
     block = validity(found, asked("memory=1GiB"))
     assert block.factors["memory"] is None
     assert block.range.low_seconds is None

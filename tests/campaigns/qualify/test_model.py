@@ -26,7 +26,6 @@ from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import write_qualification
-from mawl.simulation.activity import Calibration
 from mawl.simulation.demand import (
     BETWEEN_STEPS,
     Direction,
@@ -34,9 +33,8 @@ from mawl.simulation.demand import (
     StepDemand,
     scale_job,
 )
-from mawl.simulation.scenario import run_scenario
 from mawl.simulation.system import System
-from mawl.whatif.folder import Label, write_folder
+from tests.fakes.fitted import written
 from tests.fakes.probes import MB, probe, probe_test, target
 from tests.fakes.qualifications import finished_run, qualification
 from tests.fakes.qualified import cluster
@@ -77,9 +75,8 @@ def calibrated(folder: Path, demand: Mapping[str, JobDemand], cap: float) -> Cal
     of, jobs = bed(cap), {job.job: demand[job.program] for job in plan.jobs()}
     alone = scenario(of, plan, jobs)
     node = NodeFacts(name="node1", cores=8, core_basis="vCPU", memory_bytes=2**34)
-    label = Label(run_id="alone", source=facts(nodes=[node], planned_jobs=[]))
-    write_folder(folder, alone, run_scenario(alone, Calibration(of, 0.0)), label)
-    return CalibratedModel(open_run(folder), probed(cap))
+    run, _ = written(folder, alone, facts(nodes=[node], planned_jobs=[]), alone_ratio=0.0)
+    return CalibratedModel(run, probed(cap))
 
 
 def job(program: str, *steps: StepDemand) -> JobDemand:
