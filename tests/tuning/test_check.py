@@ -17,6 +17,7 @@ from mawl.base.errors import UsageError
 from mawl.records.model.node import Figures, Inventory
 from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.records.spec.program_options import Role, parse_options
+from mawl.reports.document import terminal
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
 from mawl.tuning.changes import SettingChange, changes
@@ -25,7 +26,7 @@ from mawl.tuning.check import check as check_tuning
 from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import Checked, Profile
-from mawl.tuning.text import render_changes
+from mawl.tuning.text import change_parts
 from tests.fakes.views import partly, plain
 
 
@@ -105,7 +106,7 @@ def check(
 
 
 def render(found: dict[str, Any], *, whole: bool) -> str:
-    return printing.render(msgspec.convert(found, Checked), whole=whole)
+    return terminal(printing.parts(msgspec.convert(found, Checked), whole=whole))
 
 
 def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:
@@ -380,6 +381,6 @@ def test_the_text_is_a_table_with_reasons_and_counts() -> None:
     found = changes(
         side(vmo=OLD_VMO), side(vmo=OLD_VMO | {"maxfree": "1\x1b[2J"}), ("a", "b"), None, profiles()
     )
-    text = render_changes(found, whole=True)
+    text = terminal(change_parts(found, whole=True))
     assert "\x1b" not in text and "not checked (unknown on one side):" in text
-    assert "more were left as they were or not checked" in render_changes(found, whole=False)
+    assert "more were left as they were or not checked" in terminal(change_parts(found, whole=False))

@@ -215,7 +215,7 @@ def run_derive(arguments: DeriveArguments) -> int:
         from mawl.derive.evidence import parse_night
         from mawl.derive.folder import make_derived_folder, write_derived, write_nights
         from mawl.derive.nights import derive_nights, parse_daily
-    from mawl.reports.document import rendered, terminal
+        from mawl.reports.document import rendered, terminal
 
     clocks = Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift))
     zone = clocks.zone_of("saslog")

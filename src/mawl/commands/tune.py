@@ -35,6 +35,7 @@ from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign
+from mawl.reports.document import terminal
 from mawl.reports.json import render
 from mawl.tuning import text as tuning
 from mawl.tuning.changes import changes
@@ -46,7 +47,7 @@ from mawl.tuning.records import Profile
 from mawl.tuning.search import text as reporter
 from mawl.tuning.search.records import ObjectiveName, SearchAnswer, SearchRecord
 from mawl.tuning.search.space import checked_space
-from mawl.tuning.text import render_changes
+from mawl.tuning.text import change_parts
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def run_search(arguments: SearchArguments) -> int:
         with saying_how_to_go_on(series, "mawl tune search"):
             found = search.carry_out()
         told = _search_found(search, found, bounds)
-    print(render(msgspec.to_builtins(told)) if arguments.json else reporter.render(told))
+    print(render(msgspec.to_builtins(told)) if arguments.json else terminal(reporter.parts(told)))
     return 0
 
 
@@ -322,7 +323,11 @@ def _show(arguments: ShowArguments) -> int:
     if arguments.json:
         print(render(ProfilesShown(profiles=chosen)))
     else:
-        print("\n\n".join(tuning.page(one) for one in chosen) if whole else tuning.listing(chosen))
+        print(
+            "\n\n".join(terminal(tuning.profile_parts(one)) for one in chosen)
+            if whole
+            else tuning.listing(chosen)
+        )
     return 0
 
 
@@ -347,7 +352,7 @@ def _check(arguments: CheckArguments) -> int:
     print(
         render(found)
         if arguments.json
-        else tuning.render(found, whole=arguments.all, width=width_of(sys.stdout))
+        else terminal(tuning.parts(found, whole=arguments.all), width_of(sys.stdout))
     )
     return 0
 
@@ -375,7 +380,7 @@ def _compare(arguments: ChangesArguments) -> int:
         for name, files in zip(names, of_files, strict=True)
     )
     found = changes(before, after, names, wanted, profiles())
-    print(render(found) if arguments.json else render_changes(found, whole=arguments.all))
+    print(render(found) if arguments.json else terminal(change_parts(found, whole=arguments.all)))
     return 0
 
 

@@ -86,7 +86,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     ``row_figures`` and ``head_figures`` are the figures of the summary (``*`` for any role) that rows or
     columns show, an empty text for what is none of these.  A narrow terminal does without the columns
     ``spare``, the first to go first.  ``gap`` is a line of text that stands for rows left out, and how many
-    rows are above it.  Markdown folds the table behind the number of its rows if these have a ``noun``.
+    rows are above it; text has ``indent`` before each line.  Markdown folds the table behind the number of
+    its rows if these have a ``noun``.
     """
 
     name: str = ""
@@ -99,6 +100,7 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
     spare: tuple[str, ...] = ()
     gap: tuple[int, str] | None = None
     noun: str = ""
+    indent: str = ""
 
 
 class Lines(msgspec.Struct, frozen=True):
@@ -114,12 +116,11 @@ class Lines(msgspec.Struct, frozen=True):
 
 
 class Sentences(msgspec.Struct, frozen=True):
-    """Sentences under a title, a list but in text; ``further`` is the indent of their later lines there."""
+    """Sentences under a title, a list but in text: there their later lines hang by two more blanks."""
 
     sentences: Sequence[str]
     title: str = ""
     indent: str = ""
-    further: str = ""
 
 
 class Commands(msgspec.Struct, frozen=True):
@@ -221,23 +222,20 @@ def block_lines(block: Block, width: int) -> list[str]:
         case Lines() if block.lines:
             begin, indent, lines = _title_line(block.title), block.indent, block.lines
             if block.inline:
-                return [*begin, *_wrapped((f"{name}: {said}" for name, said in lines), width, indent, indent)]
+                return [*begin, *_wrapped((f"{name}: {said}" for name, said in lines), width, indent)]
             column = NAME_WIDTH - len(indent)
             named = (f"{indent}{name:<{column}}{one_line(said)}" for name, said in lines)
             return [*begin, *(line for one in named for line in wrapped(one, width, " " * NAME_WIDTH))]
         case Sentences() if block.sentences:
-            further = block.further or block.indent
-            return [*_title_line(block.title), *_wrapped(block.sentences, width, block.indent, further)]
+            return [*_title_line(block.title), *_wrapped(block.sentences, width, block.indent)]
         case Commands():
-            return [block.indent + one_line(command) for command in block.commands]
+            return [block.indent + _printable(command) for command in block.commands]
     return []
 
 
-def _wrapped(sentences: Iterable[str], width: int, indent: str = "", further: str = "") -> list[str]:
+def _wrapped(sentences: Iterable[str], width: int, indent: str = "") -> list[str]:
     return [
-        line
-        for sentence in sentences
-        for line in wrapped(indent + one_line(sentence), width, further or indent or "  ")
+        line for sentence in sentences for line in wrapped(indent + one_line(sentence), width, f"{indent}  ")
     ]
 
 
@@ -255,7 +253,12 @@ def _table_lines(block: Table, width: int) -> list[str]:
     if block.gap is not None:
         lines.insert(1 + block.gap[0], block.gap[1])
     note = _wrapped([block.note], width) if block.note else []
-    return [*lines, *_wrapped(reasons, width, "  "), *note]
+    return [*(block.indent + line if line else "" for line in lines), *_wrapped(reasons, width, "  "), *note]
+
+
+def _printable(command: str) -> str:
+    """A command as it is, but for what could end the line or steer a terminal."""
+    return "".join(letter if letter.isprintable() else " " for letter in command)
 
 
 def _cell(text: str) -> str:
@@ -283,8 +286,8 @@ def _markdown_lines(block: Block, headline: Headline) -> list[str]:
         case Sentences():
             said = (one for one in block.sentences if not repeats(one, headline.sentence))
             listed = [f"- {escaped(one)}" for one in said]
-        case Commands():
-            return ["```", *map(one_line, block.commands), "```"]
+        case Commands() if block.commands:
+            return ["```", *map(_printable, block.commands), "```"]
         case _:
             return []
     title = capital(block.title.removesuffix(":"))

@@ -8,8 +8,8 @@ from itertools import groupby
 from mawl.base.units import format_bits, format_latency, format_plain, format_request
 from mawl.figures.comparison.comparability import CitedSetting, CitedSettings
 from mawl.importers.formats.settings.aix import number
-from mawl.importers.formats.text import one_line
-from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned, wrapped
+from mawl.reports.document import Block, Commands, Part, Sentences, Table, each
+from mawl.reports.layout import ABSENT
 from mawl.tuning.changes import Changes, Outcome, SettingChange
 from mawl.tuning.records import Checked, CheckedSetting, Profile, TuningSetting, Unit, Value
 
@@ -33,65 +33,46 @@ def listing(profiles: Sequence[Profile]) -> str:
     return "\n".join([*lines, "", LEGEND])
 
 
-def page(profile: Profile) -> str:
+def profile_parts(profile: Profile) -> list[Part]:
     """Every setting of a profile, group by group, with its reason, commands and source."""
-    lines = wrap_indented(f"{profile.name}: {profile.title}", "")
-    if profile.condition:
-        lines += wrap_indented(profile.condition, "  ")
-    for group, held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
+    condition = [profile.condition] if profile.condition else []
+    head = Part([Sentences([f"{profile.name}: {profile.title}"]), Sentences(condition, indent="  ")])
+    parts = [head]
+    for (group, subject), held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
         settings = list(held)
-        lines += ["", _title(*group)]
-        rows: list[Sequence[str]] = [("setting", "default", "recommended", "")]
-        rows += [
+        rows = [
             (one.name, _default(one), _recommended(one), "" if one.kind == "changed" else one.kind)
             for one in settings
         ]
-        lines += [f"  {line}" for line in aligned(rows)]
-        lines += _reasons(settings)
-    return "\n".join(one_line_each(lines))
+        table = Table(head=("setting", "default", "recommended", ""), rows=rows, indent="  ")
+        title = f"{group}{f' [{subject}]' if subject else ''}"
+        parts.append(Part([Sentences([title]), table, *_reasons(settings)]))
+    return parts
 
 
-def render(found: Checked, *, whole: bool, width: int = LINE_WIDTH) -> str:
-    """What differs, the weightiest first, with commands; with ``whole`` also everything else.
-
-    Lines are of ``width``, but a command stays on one line.
-    """
-    lines = _head(found, width)
+def parts(found: Checked, *, whole: bool) -> list[Part]:
+    """What differs, the weightiest first, with commands; with ``whole`` also everything else."""
     shown = [row for row in found.settings if whole or row.state == "differs"]
+    every = [Part(_head(found))]
     for state, rows in groupby(shown, key=lambda row: row.state):
-        lines += ["", f"{state}:"]
-        for row in rows:
-            lines += _finding(row, width, several=len(found.nodes) > 1)
+        states = [block for row in rows for block in _setting(row, several=len(found.nodes) > 1)]
+        every.append(Part([Sentences([f"{state}:"]), *states]))
     hidden = len(found.settings) - len(shown)
     if hidden:
         others = "as recommended, not known, not collected or for you to judge"
-        lines += ["", *wrap_indented(f"{hidden} more are {others} (--all shows them).", "", width)]
-    lines += _unread(found, width, whole=whole)
-    lines += ["", "Nothing was changed. Change one thing at a time, and measure before and after."]
-    return "\n".join(one_line_each(lines))
+        every += each(Sentences([f"{hidden} more are {others} (--all shows them)."]))
+    unread = found.unread if whole else found.unread[:MOST_UNREAD]
+    files = [f"{one.file}: {one.reason}" for one in unread]
+    if len(unread) < len(found.unread):
+        files.append(f"and {len(found.unread) - len(unread)} more (--all shows them)")
+    every += each(Sentences(files, "not read:", "  "))
+    return [
+        *every,
+        *each(Sentences(["Nothing was changed. Change one thing at a time, and measure before and after."])),
+    ]
 
 
-def _unread(found: Checked, width: int, *, whole: bool) -> Iterator[str]:
-    """Files of a collection from which nothing was read: all with ``whole``, else the first few."""
-    if found.unread:
-        yield from ("", "not read:")
-    shown = found.unread if whole else found.unread[:MOST_UNREAD]
-    for one in shown:
-        yield from wrap_indented(f"{one.file}: {one.reason}", "  ", width)
-    if len(shown) < len(found.unread):
-        yield f"  and {len(found.unread) - len(shown)} more (--all shows them)"
-
-
-def one_line_each(lines: Sequence[str]) -> list[str]:
-    """Each line without what could end it or steer a terminal, its indentation kept."""
-    return [line[: len(line) - len(line.lstrip(" "))] + _clean(line) for line in lines]
-
-
-def _clean(line: str) -> str:
-    return "".join(letter if letter.isprintable() else " " for letter in line.strip())
-
-
-def _head(found: Checked, width: int) -> list[str]:
+def _head(found: Checked) -> list[Block]:
     what = (
         f"run {found.run_id}"
         if found.run_id
@@ -103,53 +84,54 @@ def _head(found: Checked, width: int) -> list[str]:
     counts = ", ".join(f"{number} {state.replace('_', ' ')}" for state, number in found.counts.items())
     profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
-        *wrap_indented(f"{what} ({', '.join(found.nodes)}){limit}: {counts}", "", width),
-        *wrap_indented(profiles, "  ", width),
+        Sentences([f"{what} ({', '.join(found.nodes)}){limit}: {counts}"]),
+        Sentences([profiles], indent="  "),
     ]
 
 
 def compared(row: CheckedSetting, *, several: bool, aside: str = "") -> str:
     """What a row is of, with its node where there are ``several``: current value and recommended one."""
-    about = " of ".join(part for part in (row.name, row.subject) if part)
     node = f" on {row.node}" if several else ""
     current = ABSENT if row.current is None else format_value(row.current, row.unit)
-    return f"{about}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
+    return f"{_about(row)}{node}: {current}{aside}, recommended {_rule(row)}{_recommended(row)}"
 
 
-def _finding(row: CheckedSetting, width: int, *, several: bool) -> Iterator[str]:
+def _setting(row: CheckedSetting, *, several: bool) -> Iterator[Block]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
     weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
-    yield from wrap_indented(f"{compared(row, several=several, aside=same)}{default}{weight}", "  ", width)
-    note = " ".join(part for part in (row.why, row.condition and f"({row.condition})") if part)
-    for label, text in (("", row.reason), ("", note)):
-        yield from wrap_indented(f"{label}{text}", "    ", width) if text else ()
+    yield Sentences([f"{compared(row, several=several, aside=same)}{default}{weight}"], indent="  ")
+    yield Sentences([text for text in (row.reason, _note(row)) if text], indent="    ")
     if row.state == "differs":
-        for label, text in (("now", row.change), ("to last", row.persist)):
-            yield from [f"    {label}: {text}"] if text else ()
+        ways = (("now", row.change), ("to last", row.persist))
+        yield Commands([f"{label}: {text}" for label, text in ways if text], indent="    ")
         source, place = row.source, f"{row.profile}: {row.group}"
-        yield from wrap_indented(f"from {source.key}, {source.section} ({place})", "    ", width)
+        yield Sentences([f"from {source.key}, {source.section} ({place})"], indent="    ")
+
+
+def _note(one: TuningSetting | CheckedSetting) -> str:
+    return " ".join(part for part in (one.why, one.condition and f"({one.condition})") if part)
 
 
 def _rule(row: CheckedSetting) -> str:
     return f"{row.rule} " if row.rule in ("at least", "at most") else ""
 
 
-def _reasons(settings: Sequence[TuningSetting]) -> Iterator[str]:
+def _reasons(settings: Sequence[TuningSetting]) -> list[Block]:
     """Reasons setting by setting, then what the group shares."""
-    for one in settings:
-        note = " ".join(part for part in (one.why, one.condition and f"({one.condition})") if part)
-        if note and one.kind != "left at default":
-            yield from wrap_indented(f"{one.name}: {note}", "    ")
-    for label in ("read", "change", "persist"):
-        for text in dict.fromkeys(getattr(one, label) for one in settings if getattr(one, label)):
-            yield f"    {label}: {text}"
-    for source in dict.fromkeys((one.source.key, one.source.section) for one in settings):
-        yield from wrap_indented(f"from {source[0]}, {source[1]}", "    ")
-
-
-def _title(group: str, subject: str) -> str:
-    return f"{group}{f' [{subject}]' if subject else ''}"
+    known = [(one.name, _note(one)) for one in settings if one.kind != "left at default"]
+    commands = dict.fromkeys(
+        f"{label}: {text}"
+        for label in ("read", "change", "persist")
+        for one in settings
+        if (text := getattr(one, label))
+    )
+    sources = dict.fromkeys(f"from {one.source.key}, {one.source.section}" for one in settings)
+    return [
+        Sentences([f"{name}: {note}" for name, note in known if note], indent="    "),
+        Commands([*commands], indent="    "),
+        Sentences([*sources], indent="    "),
+    ]
 
 
 def _default(one: TuningSetting | CheckedSetting) -> str:
@@ -190,11 +172,6 @@ def format_value(value: object, unit: str) -> str:
     return f"{text} %" if unit == "percent" else f"{text} pages" if unit == "pages" else text
 
 
-def wrap_indented(text: str, indent: str, width: int = LINE_WIDTH) -> list[str]:
-    """Lines of a text, its later ones indented further."""
-    return wrapped(indent + one_line(text), width, f"{indent}  ")
-
-
 TITLES: dict[Outcome, str] = {
     "changed": "changed:",
     "left": "left as they were:",
@@ -202,21 +179,21 @@ TITLES: dict[Outcome, str] = {
 }
 
 
-def render_changes(found: Changes, *, whole: bool) -> str:
+def change_parts(found: Changes, *, whole: bool) -> list[Part]:
     """A table of what changed, with the reasons; the others with ``whole``, else their number."""
     counts = ", ".join(f"{number} {name.replace('_', ' ')}" for name, number in found.counts.items())
-    lines = [*wrap_indented(f"{found.before} and {found.after} ({', '.join(found.nodes)}): {counts}", "")]
-    lines += wrap_indented(", ".join(found.profiles) or "no profile for this platform", "  ")
+    profiles = ", ".join(found.profiles) or "no profile for this platform"
+    head = f"{found.before} and {found.after} ({', '.join(found.nodes)}): {counts}"
+    every = [Part([Sentences([head]), Sentences([profiles], indent="  ")])]
     for outcome, title in TITLES.items():
         rows = [row for row in found.settings if row.outcome == outcome]
-        shown = rows if whole or outcome == "changed" else rows[:0]
-        if shown:
-            lines += ["", title, *_table(shown, several=len(found.nodes) > 1)]
-            lines += _notes(shown, outcome)
+        if rows and (whole or outcome == "changed"):
+            notes = Sentences([*_notes(rows, outcome)], indent="  ")
+            every.append(Part([Sentences([title]), _table(rows, several=len(found.nodes) > 1), notes]))
     hidden = found.counts["left"] + found.counts["not_checked"]
     if hidden and not whole:
-        lines += ["", f"{hidden} more were left as they were or not checked (--all shows them)."]
-    return "\n".join(one_line_each(lines))
+        every += each(Sentences([f"{hidden} more were left as they were or not checked (--all shows them)."]))
+    return every
 
 
 def cited(found: Changes) -> CitedSettings:
@@ -263,29 +240,28 @@ def format_printed_value(value: Value | None, unit: Unit) -> str | None:
     return format_value(value if size is None else size, unit)
 
 
-def _table(rows: Sequence[SettingChange], *, several: bool) -> Iterator[str]:
-    cells: list[Sequence[str]] = [("setting", "before", "after", "default", "recommended")]
-    for row in rows:
-        about = " of ".join(part for part in (row.name, row.subject) if part)
-        cells.append(
-            (
-                f"{about} on {row.node}" if several else about,
-                *(format_printed_value(value, row.unit) or ABSENT for value in (row.before, row.after)),
-                format_printed_value(row.default, row.unit) or ABSENT,
-                _recommendation(row) or ABSENT,
-            )
+def _table(rows: Sequence[SettingChange], *, several: bool) -> Table:
+    cells = [
+        (
+            f"{_about(row)} on {row.node}" if several else _about(row),
+            *(format_printed_value(value, row.unit) or ABSENT for value in (row.before, row.after)),
+            format_printed_value(row.default, row.unit) or ABSENT,
+            _recommendation(row) or ABSENT,
         )
-    return (f"  {line}" for line in aligned(cells))
+        for row in rows
+    ]
+    return Table(head=("setting", "before", "after", "default", "recommended"), rows=cells, indent="  ")
+
+
+def _about(row: SettingChange | CheckedSetting) -> str:
+    return " of ".join(part for part in (row.name, row.subject) if part)
 
 
 def _notes(rows: Sequence[SettingChange], outcome: Outcome) -> Iterator[str]:
     """Why a changed setting matters and whether it is now as recommended; why one could not be checked."""
     for row in rows:
-        about = " of ".join(part for part in (row.name, row.subject) if part)
         if outcome == "changed" and row.profile and row.source:
             why = f"{row.why}; " if row.why else ""
-            yield from wrap_indented(
-                f"{about}: {why}now {row.state} ({row.source.key}, {row.source.section})", "  "
-            )
+            yield f"{_about(row)}: {why}now {row.state} ({row.source.key}, {row.source.section})"
         elif outcome == "not checked":
-            yield from wrap_indented(f"{about}: {row.reason}", "  ")
+            yield f"{_about(row)}: {row.reason}"

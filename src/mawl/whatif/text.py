@@ -105,8 +105,8 @@ def _phase(phase: PhaseLimit) -> list[Block]:
         for name, share in shares
         if share >= 0.005
     ]
-    limit = Sentences([f"{phase.phase} phase: limited by {phase.limit}"], further="    ")
-    return [limit, Sentences(listed, indent="  ", further="    ")]
+    limit = Sentences([f"{phase.phase} phase: limited by {phase.limit}"])
+    return [limit, Sentences(listed, indent="  ")]
 
 
 def _sensitivity(doubled: Sequence[DoubledResource]) -> list[Block]:

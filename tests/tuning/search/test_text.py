@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
+from mawl.reports.document import terminal
 from mawl.reports.layout import LINE_WIDTH
 from mawl.tuning.records import CheckedSetting, SettingSource
 from mawl.tuning.search.records import ProgramCounts, SearchAnswer, SearchTrial
-from mawl.tuning.search.text import render, with_statement
+from mawl.tuning.search.text import parts, with_statement
 
 PROPOSED = CheckedSetting(
     node="n",
@@ -121,7 +122,7 @@ def test_each_outcome_has_its_sentence(changes: dict[str, Any], sentence: str) -
 
 
 def test_the_page_has_programs_trials_proposals_and_how_to_apply_it() -> None:
-    lines = render(found()).splitlines()
+    lines = terminal(parts(found())).splitlines()
     assert max(map(len, lines)) <= LINE_WIDTH
     assert "5 programs faster, 1 slower, 2 without a difference" in lines
     order = [line.split()[0] for line in lines if line.startswith("  cpucount=")]
@@ -132,9 +133,15 @@ def test_the_page_has_programs_trials_proposals_and_how_to_apply_it() -> None:
 
 
 def test_without_a_gain_there_is_neither_profile_nor_count_of_programs() -> None:
-    text = render(
-        found(outcome="nothing better", setting=None, programs=None, profile=None, proposed=[],
-              programs_reason="no gain was established", proposed_reason="no inventory")
-    )  # fmt: skip
+    nothing = found(
+        outcome="nothing better",
+        setting=None,
+        programs=None,
+        profile=None,
+        proposed=[],
+        programs_reason="no gain was established",
+        proposed_reason="no inventory",
+    )
+    text = terminal(parts(nothing))
     assert "profile" not in text and "faster" not in text
     assert "settings of kernel and devices are not known: no inventory" in text

@@ -5,15 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from math import log
-from textwrap import wrap
 
 import msgspec
 
 from mawl.base.units import counted_noun, format_change, format_ratio, format_seconds
-from mawl.importers.formats.text import one_line
-from mawl.reports.layout import LINE_WIDTH, aligned
+from mawl.reports.document import Block, Commands, Part, Sentences, Table, each
 from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchTrial, point_words
-from mawl.tuning.text import compared, one_line_each
+from mawl.tuning.text import compared
 
 MOST_TRIALS = 10
 MOST_PROPOSED = 5
@@ -58,20 +56,22 @@ def statement(found: SearchAnswer) -> str:
     )
 
 
-def render(found: SearchAnswer) -> str:
-    """The whole of it."""
-    lines = [*_wrapped(found.statement), *_programs(found), "", *_spent(found), *_trials(found)]
-    lines += ["", *_proposed(found)]
-    if found.profile is not None:
-        run = shlex.join(["mawl", "run", found.workload, "--profile", found.profile])
-        lines += ["", f"profile: {found.profile}", f"to apply it: {run}"]
-    return "\n".join(one_line_each(lines))
+def parts(found: SearchAnswer) -> list[Part]:
+    """The statement, what was tried, what is proposed, and how to apply it."""
+    run = shlex.join(["mawl", "run", found.workload, "--profile", found.profile or ""])
+    apply = Commands([f"profile: {found.profile}", f"to apply it: {run}"], indent="")
+    return [
+        Part([Sentences([found.statement, *_programs(found)])]),
+        Part([Sentences([_spent(found)]), *_trials(found)]),
+        Part([*_proposed(found)]),
+        *(each(apply) if found.profile is not None else []),
+    ]
 
 
 def _programs(found: SearchAnswer) -> list[str]:
     if found.programs is None:
         reason = found.programs_reason
-        return _wrapped(f"programs are not compared: {reason}") if found.outcome == "gain" and reason else []
+        return [f"programs are not compared: {reason}"] if found.outcome == "gain" and reason else []
     counts = found.programs
     return [
         f"{counted_noun(counts.faster, 'program')} faster, {counts.slower} slower, "
@@ -79,16 +79,16 @@ def _programs(found: SearchAnswer) -> list[str]:
     ]
 
 
-def _spent(found: SearchAnswer) -> list[str]:
+def _spent(found: SearchAnswer) -> str:
     share = "all" if found.explored_all else str(len(found.trials))
     tried = f"tried {share} of {counted_noun(found.points, 'setting')}"
-    return [
+    return (
         f"{counted_noun(found.runs, 'run')} in {format_seconds(found.spent_seconds)} of "
         f"{format_seconds(found.budget_seconds)}; {tried}"
-    ]
+    )
 
 
-def _trials(found: SearchAnswer) -> list[str]:
+def _trials(found: SearchAnswer) -> list[Block]:
     """The best trials while exploring, whose best looks better than it is."""
     if not found.trials:
         return []
@@ -100,8 +100,8 @@ def _trials(found: SearchAnswer) -> list[str]:
         return sign * log(1.0 + (trial.change_ratio or 0.0)) if known else float("inf")
 
     best = sorted(found.trials, key=cost)
-    rows = [("while exploring (the best looks better than it is)", objective.title, "")]
-    rows += [
+    head = ("while exploring (the best looks better than it is)", objective.title, "")
+    rows = [
         (
             f"  {point_words(trial.setting)}",
             "failed" if trial.change_ratio is None else format_change(trial.change_ratio),
@@ -110,24 +110,19 @@ def _trials(found: SearchAnswer) -> list[str]:
         for trial in best[:MOST_TRIALS]
     ]
     more = len(best) - MOST_TRIALS
-    return [*aligned(rows), *([f"  and {more} more (--json has them)"] if more > 0 else [])]
+    left_out = [f"and {more} more (--json has them)"] if more > 0 else []
+    return [Table(head=head, rows=rows), Sentences(left_out, indent="  ")]
 
 
-def _proposed(found: SearchAnswer) -> Iterator[str]:
+def _proposed(found: SearchAnswer) -> Iterator[Block]:
     if found.proposed_reason is not None:
-        yield from _wrapped(f"settings of kernel and devices are not known: {found.proposed_reason}")
-        return
-    if not found.proposed:
-        yield "settings of kernel and devices: none differs from what is recommended"
-        return
-    yield f"{NOT_APPLIED} ({len(found.proposed)})"
-    for row in found.proposed[:MOST_PROPOSED]:
-        yield from _wrapped(compared(row, several=False), "  ")
-        if row.change:
-            yield f"    {row.change}"
-    if len(found.proposed) > MOST_PROPOSED:
-        yield "  mawl tune check lists all, with reasons"
-
-
-def _wrapped(text: str, indent: str = "") -> list[str]:
-    return wrap(one_line(text), LINE_WIDTH, initial_indent=indent, subsequent_indent=f"{indent}  ")
+        yield Sentences([f"settings of kernel and devices are not known: {found.proposed_reason}"])
+    elif not found.proposed:
+        yield Sentences(["settings of kernel and devices: none differs from what is recommended"])
+    else:
+        yield Sentences([f"{NOT_APPLIED} ({len(found.proposed)})"])
+        for row in found.proposed[:MOST_PROPOSED]:
+            yield Sentences([compared(row, several=False)], indent="  ")
+            yield Commands([row.change] if row.change else [], indent="    ")
+        if len(found.proposed) > MOST_PROPOSED:
+            yield Sentences(["mawl tune check lists all, with reasons"], indent="  ")

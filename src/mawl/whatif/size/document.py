@@ -40,7 +40,7 @@ def document(answer: SizeAnswer) -> Document:
         rows=[_upgrade(one, answer) for one in answer.upgrades],
     )
     pick, what = finding(answer), explained(answer)
-    more: list[Block] = [Sentences([next_buy(answer)], further="  "), upgrades] if answer.upgrades else []
+    more: list[Block] = [Sentences([next_buy(answer)]), upgrades] if answer.upgrades else []
     return Document(
         headline=Headline(sign="undecided" if answer.pick is None else "measured", sentence=pick),
         tag=("no pick", "warn") if answer.pick is None else ("forecast", "good"),
