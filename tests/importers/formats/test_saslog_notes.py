@@ -258,3 +258,22 @@ def test_details_do_not_hide_a_page_header_nor_figures_without_a_heading() -> No
     [note] = [entry for entry in entries if isinstance(entry, PerformanceNote)]
     assert told == [2]
     assert note.notes == StepNotes(tables=(TableNote(direction="read", name="WORK.A", rows=3),))
+
+
+def test_thousands_commas_are_no_part_of_a_number() -> None:
+    (note,) = read_notes(
+        [
+            "NOTE: There were 100,000,000 observations read from the data set A.B.",
+            "NOTE: DATA statement used (Total process time):",
+            "      real time           1,062.24 seconds",
+            "      cpu time            1,000.50 seconds",
+            "      memory              3,165,715.60k",
+            "      Page Faults                       1,234",
+        ]
+    )
+    assert (note.rows_read, note.usage.real_time_seconds, note.usage.page_faults) == (
+        100_000_000,
+        1062.24,
+        1234,
+    )
+    assert note.usage.memory_bytes == round(3_165_715.60 * 1024)

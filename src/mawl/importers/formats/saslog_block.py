@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from mawl.importers.formats.saslog_notes import Above
+from mawl.importers.formats.saslog_notes import Above, without_commas
 from mawl.importers.formats.saslog_records import (
     STAMP,
     LogFact,
@@ -116,6 +116,7 @@ class OpenBlock:
 
         A second, other value for a figure marks the block as ``mixed``: lines of several logs.
         """
+        line = without_commas(line)
         self.ends_with(line)
         if match := _TIMES.fullmatch(line):
             self._figure(_TIME_FIELDS[match[1]], clock_seconds(match[2].removesuffix(" seconds")))

@@ -236,6 +236,7 @@ _ROW_WORDS = (
     " the files ",
 )
 
+_GROUPED = re.compile(r"(?<![\w.,])[0-9]{1,3}(?:,[0-9]{3}){1,6}(?![\w,])")
 _COMPRESSED = re.compile(rf"NOTE: Compressing data set ({NAME}) (?:de|in)creased size by .*")
 _PAGES = re.compile(
     rf".*?Compressed (?:is|file is) {_NUMBER} pages?; un-?compressed would require {_NUMBER} pages?\..*"
@@ -266,6 +267,7 @@ def table_note(text: str) -> TableNote | None:
     """The table or file, with its rows, that a whole note tells of; None for any other note."""
     if not any(word in text for word in _ROW_WORDS):
         return None
+    text = without_commas(text)
     if match := _TABLE_READ.fullmatch(text):
         return TableNote(direction="read", rows=int(match[1]), name=match[2])
     if match := _TABLE_WRITTEN.fullmatch(text) or _CREATED.fullmatch(text):
@@ -281,6 +283,11 @@ def table_note(text: str) -> TableNote | None:
     if match := _INSERTED.fullmatch(text):
         return TableNote(direction="written", rows=int(match[1]), name=match[2])
     return None
+
+
+def without_commas(text: str) -> str:
+    """A line whose numbers have no thousands commas, which LOGNUMBERFORMAT and STIMEFMT=C write."""
+    return _GROUPED.sub(lambda number: number[0].replace(",", ""), text) if "," in text else text
 
 
 def exported_table(line: str) -> TableNote | None:
