@@ -6,7 +6,7 @@ import os
 import shlex
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -60,6 +60,17 @@ def _roles(words: list[str]) -> list[str]:
     """The words that name directories, without workload, scale and options."""
     places = [words.index(f"--{role}") for role in ROLES]
     return [word for at in places for word in words[at : at + 2]]
+
+
+def bed_text(name: str, volumes: Mapping[str, str], arms: Mapping[str, str]) -> str:
+    """A bed of volumes, each with its own lines of TOML, and arms with the volumes of data, work and util."""
+    lines = [f'name = "{name}"', 'title = "A test"', 'question = "Does it hold?"', 'workload = "nano"']
+    for volume, own in volumes.items():
+        lines += ["[[volumes]]", f'name = "{volume}"', own.strip()]
+    for arm, places in arms.items():
+        words = [f'{role} = ["{place}"]' for role, place in zip(ROLES, places.split(), strict=True)]
+        lines += ["[[arms]]", f'name = "{arm}"', *words]
+    return "\n".join(lines) + "\n"
 
 
 @contextmanager

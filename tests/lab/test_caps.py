@@ -16,38 +16,21 @@ from mawl.records.model.node import IoCap
 from mawl.records.model.run import VolumeFacts
 from mawl.records.store import open_run
 from tests import needs
-from tests.lab.standing import Bed, standing
+from tests.lab.standing import Bed, bed_text, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.alone, needs.marks(needs.ROOT)]
 
 BYTES, REQUESTS = 40_000_000, 3000
 VOLUME = f"""
-[[volumes]]
-name = "{{}}"
 size = "512MiB"
 dirty = "4MiB"
 [volumes.cap]
 bytes_per_second = {BYTES}
 requests_per_second = {REQUESTS}
 """
-BED = f"""
-name = "capped"
-title = "Two volumes with a cap"
-question = "Does a run record it?"
-workload = "nano"
-{VOLUME.format("one")}
-{VOLUME.format("other")}
-[[arms]]
-name = "one"
-data = ["one"]
-work = ["one"]
-util = ["one"]
-[[arms]]
-name = "two"
-data = ["other"]
-work = ["one"]
-util = ["one"]
-"""
+BED = bed_text(
+    "capped", dict.fromkeys(("one", "other"), VOLUME), {"one": "one one one", "two": "other one one"}
+)
 SORT = 'name = "sort"\nscale = 0.0005\n[[sessions]]\nname = "a"\nstages = [["wide_sort"]]\n'
 
 

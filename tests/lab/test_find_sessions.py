@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.lab.standing import Bed, standing
+from tests.lab.standing import Bed, bed_text, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=5), pytest.mark.measured(reruns=1)]
 
@@ -23,22 +23,11 @@ BOUND = 1.25
 KNEE = 5
 """Five readers want 50 of 44 MB/s and take 1.14 times as long, six take 1.36 times as long."""
 
-BED = f"""
-name = "paced"
-title = "One volume with a cap"
-question = "How many readers of a steady pace does it carry?"
-workload = "nano"
-[[volumes]]
-name = "one"
-size = "256MiB"
-[volumes.cap]
-bytes_per_second = {CAP}
-[[arms]]
-name = "one"
-data = ["one"]
-work = ["one"]
-util = ["one"]
-"""
+BED = bed_text(
+    "paced",
+    {"one": f'size = "256MiB"\n[volumes.cap]\nbytes_per_second = {CAP}'},
+    {"one": "one one one"},
+)
 
 READER = f"""
 import mmap, os, sys, time

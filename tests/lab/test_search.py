@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mawl.records.store import open_run
-from tests.lab.standing import Bed, standing
+from tests.lab.standing import Bed, bed_text, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=6), pytest.mark.measured(reruns=1)]
 
@@ -22,27 +22,19 @@ PACKED = """
 file_system = "btrfs"
 mount_options = ["noatime", "compress-force=zstd:1"]
 """
-BED = """
-name = "few"
-title = "Volumes with a cap each, the last of them compressed"
-question = "Does a search find that one volume is too few, and that a compressed one is better?"
-workload = "nano"
-""" + "".join(
-    f"""
-[[volumes]]
-name = "{name}"
+BED = bed_text(
+    "few",
+    {
+        name: f"""
 size = "512MiB"
 dirty = "4MiB"
 {PACKED if name == "packed" else ""}
 [volumes.cap]
 bytes_per_second = {CAP}
-[[arms]]
-name = "{name}"
-data = ["{name}"]
-work = ["{name}"]
-util = ["{name}"]
 """
-    for name in (*VOLUMES, "packed")
+        for name in (*VOLUMES, "packed")
+    },
+    {name: f"{name} {name} {name}" for name in (*VOLUMES, "packed")},
 )
 SORT = """
 name = "sort"

@@ -15,32 +15,19 @@ import pytest
 from mawl.lab.state import read_state
 from mawl.records.store import open_run
 from tests.lab.leftovers import of_runs
-from tests.lab.standing import Bed, standing
+from tests.lab.standing import Bed, bed_text, standing
 
 pytestmark = [pytest.mark.lab, pytest.mark.measured]
 
 CAPS = {"slow": 16_000_000, "fast": 32_000_000}
 """So slow that no run keeps the processors busy: the bed would be made slower, and all arms run again."""
-BED = """
-name = "small"
-title = "A slow and a fast volume"
-question = "Does a campaign over two arms hold together?"
-workload = "nano"
-""" + "".join(
-    f"""
-[[volumes]]
-name = "{name}"
-size = "768MiB"
-dirty = "4MiB"
-[volumes.cap]
-bytes_per_second = {cap}
-[[arms]]
-name = "{name}"
-data = ["{name}"]
-work = ["{name}"]
-util = ["{name}"]
-"""
-    for name, cap in CAPS.items()
+BED = bed_text(
+    "small",
+    {
+        name: f'size = "768MiB"\ndirty = "4MiB"\n[volumes.cap]\nbytes_per_second = {cap}'
+        for name, cap in CAPS.items()
+    },
+    {name: f"{name} {name} {name}" for name in CAPS},
 )
 
 
