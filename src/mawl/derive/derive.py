@@ -88,8 +88,8 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     starts_at = request.night.starts_at if request.night else _first_start(worked)
     libraries = Libraries(request.libraries)
     worked.sort(key=lambda job: (job.started_at is None, job.started_at or 0.0))
-    libraries.learn(table for told in chain.from_iterable(steps.values()) for table in told.tables)
-    share = device_share(((told, job.job) for job in worked for told in steps[job.job]), libraries)
+    libraries.learn(table for step in chain.from_iterable(steps.values()) for table in step.tables)
+    share = device_share(((step, job.job) for job in worked for step in steps[job.job]), libraries)
     names = Names(keep=request.keep_names, key=request.key)
     jobs, evidence, tables = _jobs(worked, steps, starts_at, share, names, libraries, request)
     ends = {job.job: job.ended_seconds for job in evidence if job.ended_seconds is not None}
@@ -114,9 +114,9 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
                 jobs_not_chosen=len(in_window) - len(chosen),
                 jobs_without_steps=len(chosen) - len(worked),
                 views_and_startup_steps=others,
-                tables_of_databases=sum(told.remote_tables for job in worked for told in steps[job.job]),
+                tables_of_databases=sum(step.remote_tables for job in worked for step in steps[job.job]),
                 tables_beyond_the_first=sum(
-                    told.tables_left_out for job in worked for told in steps[job.job]
+                    step.tables_left_out for job in worked for step in steps[job.job]
                 ),
                 steps_beyond_the_first=beyond,
                 lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
@@ -138,10 +138,10 @@ def _not_told(
     units: list[BlockUnit | None] = []
     spilling: list[float] = []
     for job, mine in zip(worked, evidence, strict=True):
-        for told, found in zip(steps[job.job], mine.steps, strict=False):
-            units.append(told.blocks)
-            roles = {libraries.role_of(table) for table in told.tables}
-            if told.io is None and told.procedure in SPILLS and "util" not in roles:
+        for step, found in zip(steps[job.job], mine.steps, strict=False):
+            units.append(step.blocks)
+            roles = {libraries.role_of(table) for table in step.tables}
+            if step.io is None and step.procedure in SPILLS and "util" not in roles:
                 parts = (*found.read_bytes.values(), *found.written_bytes.values())
                 spilling.append(math.fsum(part.value for part in parts))
     return UnknownBytes(
@@ -246,7 +246,7 @@ def derivable_steps(run: Run, jobs: Sequence[JobRecord]) -> tuple[dict[str, list
         else:
             others += 1
     for mine in found.values():
-        mine.sort(key=lambda told: told.number)
+        mine.sort(key=lambda figures: figures.number)
     return found, others
 
 
@@ -348,11 +348,11 @@ def logged_bytes(run: Run) -> LoggedRun:
     jobs = sorted(started_jobs(run), key=lambda job: (job.started_at is None, job.started_at or 0.0))
     steps, _ = derivable_steps(run, jobs)
     libraries = Libraries({})
-    every = [(told, job.job) for job in jobs for told in steps.get(job.job, [])]
-    libraries.learn(table for told, _ in every for table in told.tables)
+    every = [(step, job.job) for job in jobs for step in steps.get(job.job, [])]
+    libraries.learn(table for step, _ in every for table in step.tables)
     share = device_share(every, libraries)
     inference = Inference(libraries, reads_told=counts_reads(share))
-    found = {(job, told.number): _bytes(told, inference.loads(told, job)) for told, job in every}
+    found = {(job, step.number): _bytes(step, inference.loads(step, job)) for step, job in every}
     return LoggedRun(
         steps=found,
         without_blocks=sum(
@@ -362,14 +362,14 @@ def logged_bytes(run: Run) -> LoggedRun:
     )
 
 
-def _bytes(told: StepFigures, loads: Loads) -> LoggedBytes:
+def _bytes(step: StepFigures, loads: Loads) -> LoggedBytes:
     """Block operations are bytes at the devices, unless the file system does not count them."""
-    counted = not (told.written_bytes == 0 and loads.written_range[0] >= UNCOUNTED_BYTES)
+    counted = not (step.written_bytes == 0 and loads.written_range[0] >= UNCOUNTED_BYTES)
     return LoggedBytes(
         read={role: part.value for role, part in loads.read.items() if part.value},
         written={role: part.value for role, part in loads.written.items() if part.value},
-        device_read_bytes=float(told.read_bytes) if counted and told.read_bytes is not None else None,
+        device_read_bytes=float(step.read_bytes) if counted and step.read_bytes is not None else None,
         device_written_bytes=(
-            float(told.written_bytes) if counted and told.written_bytes is not None else None
+            float(step.written_bytes) if counted and step.written_bytes is not None else None
         ),
     )

@@ -40,35 +40,35 @@ THREADED = 1.05
 """CPU over real time from which a step ran in several threads; below it, that is rounding."""
 
 
-def cpu_seconds(told: StepFigures) -> Ranged:
+def cpu_seconds(step: StepFigures) -> Ranged:
     """CPU time within half of its last digit; half of the real time where the log has none."""
-    if told.cpu_seconds is not None:
-        off = HUNDREDTH * (2 if told.split else 1)
-        cpu = told.cpu_seconds
+    if step.cpu_seconds is not None:
+        off = HUNDREDTH * (2 if step.split else 1)
+        cpu = step.cpu_seconds
         return Ranged(cpu, max(cpu - off, 0.0), cpu + off, "told", "log")
-    real = told.real_seconds or 0.0
+    real = step.real_seconds or 0.0
     return Ranged(real / 2, 0.0, real, "assumed", "cpu-of-real")
 
 
-def memory_bytes(told: StepFigures, loads: Loads) -> Ranged:
+def memory_bytes(step: StepFigures, loads: Loads) -> Ranged:
     """Peak memory; where the log has none, what a sort sorts (at most SORTSIZE), else a usual value."""
-    if told.memory_bytes is not None:
-        memory = float(told.memory_bytes)
+    if step.memory_bytes is not None:
+        memory = float(step.memory_bytes)
         return Ranged(
             memory, max(memory - KILOBYTE_HUNDREDTH, 0.0), memory + KILOBYTE_HUNDREDTH, "told", "log"
         )
-    if told.procedure in SORTS and loads.read:
+    if step.procedure in SORTS and loads.read:
         sorted_ = math.fsum(part.value for part in loads.read.values())
         value = min(max(sorted_, LEAST_MEMORY_BYTES), SORTSIZE_BYTES)
         return Ranged(value, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory-of-sort")
     return Ranged(USUAL_MEMORY_BYTES, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory")
 
 
-def assumed_threads(told: StepFigures) -> Ranged:
+def assumed_threads(step: StepFigures) -> Ranged:
     """Threads that computed at one time: CPU time divided by real time, rounded up."""
-    if told.cpu_seconds is None or not told.real_seconds:
+    if step.cpu_seconds is None or not step.real_seconds:
         return Ranged(1.0, 1.0, 1.0, "assumed", "one-thread")
-    ratio = min(told.cpu_seconds / told.real_seconds, float(MOST_THREADS))
+    ratio = min(step.cpu_seconds / step.real_seconds, float(MOST_THREADS))
     if ratio <= THREADED:
         return exactly(1.0, "one-thread", "inferred")
     return Ranged(float(math.ceil(ratio)), math.floor(ratio), math.ceil(ratio) * 4.0, "inferred", "threads")
@@ -119,12 +119,12 @@ class TableSizes:
         self._names, self._libraries = names, libraries
         self._sizes: dict[str, int] = {}
 
-    def of_step(self, told: StepFigures, job: str, read_bytes: int) -> tuple[str, ...]:
+    def of_step(self, step: StepFigures, job: str, read_bytes: int) -> tuple[str, ...]:
         """Names of the tables of a step, made as large as it needs; one of its own where it names none."""
         if not read_bytes:
             return ()
         named: dict[str, int] = {}
-        for note in told.tables:
+        for note in step.tables:
             if note.direction == "read" and self._libraries.role_of(note) == "data":
                 key = self._libraries.key_of(note, job)
                 name = self._names.of("t", key[1] if key else f"file of {job}")
@@ -142,7 +142,7 @@ class TableSizes:
 
 
 def steps_of(
-    told: Iterable[StepFigures],
+    steps: Iterable[StepFigures],
     job: str,
     inference: Inference,
     tables: TableSizes,
@@ -152,9 +152,9 @@ def steps_of(
     """The steps of a job, in order, with their evidence."""
     written: dict[Role, int] = {"work": 0, "util": 0}
     found = []
-    for one in told:
-        loads = _sized(inference.loads(one, job), size)
-        found.append(_step(one, job, loads, written, tables, names, size))
+    for step in steps:
+        loads = _sized(inference.loads(step, job), size)
+        found.append(_step(step, job, loads, written, tables, names, size))
     return found
 
 
@@ -169,7 +169,7 @@ def _sized(loads: Loads, size: Growth) -> Loads:
 
 
 def _step(
-    told: StepFigures,
+    figures: StepFigures,
     job: str,
     loads: Loads,
     written: dict[Role, int],
@@ -186,25 +186,27 @@ def _step(
             moved += read_bytes[role]
             read_bytes["data"] = min(read_bytes["data"] + read_bytes[role], MOST_BYTES)
             read_bytes[role] = 0
-    kernel, kernel_rule = kernel_of(told, math.fsum(read_bytes.values()), math.fsum(written_bytes.values()))
+    kernel, kernel_rule = kernel_of(
+        figures, math.fsum(read_bytes.values()), math.fsum(written_bytes.values())
+    )
     random: Mapping[Role, int] = {}
     if kernel == "look_up":
         most = max(ROLES, key=lambda role: read_bytes[role])
         random = {most: min(max(read_bytes[most] // LOOK_UP_BYTES, 1), MOST_REQUESTS)}
-    cpu = cpu_of(told, size)
-    memory = memory_bytes(told, loads).times((size.rows if kernel in GROWS_WITH_ROWS else 1.0) * size.load)
-    threads = assumed_threads(told)
-    procedure = names.procedure(told.procedure)
+    cpu = cpu_of(figures, size)
+    memory = memory_bytes(figures, loads).times((size.rows if kernel in GROWS_WITH_ROWS else 1.0) * size.load)
+    threads = assumed_threads(figures)
+    procedure = names.procedure(figures.procedure)
     step = DerivedStep(
-        name=f"s{told.number}.{procedure}",
+        name=f"s{figures.number}.{procedure}",
         procedure=procedure,
         kernel=kernel,
-        rows=rows_of(told, size),
+        rows=rows_of(figures, size),
         cpu_seconds=min(cpu.value, MOST_SECONDS),
         threads=min(int(threads.value), MOST_THREADS),
         memory_bytes=min(int(memory.value), MOST_BYTES),
-        real_seconds=real_of(told, size),
-        tables=tables.of_step(told, job, read_bytes["data"]),
+        real_seconds=real_of(figures, size),
+        tables=tables.of_step(figures, job, read_bytes["data"]),
         **{
             role: RoleLoad(
                 read_bytes=read_bytes[role],
@@ -231,22 +233,22 @@ def _step(
     return step, evidence
 
 
-def rows_of(told: StepFigures, size: Growth) -> int | None:
+def rows_of(step: StepFigures, size: Growth) -> int | None:
     """Rows read, or rows written if no rows were read; None if the log has neither."""
-    rows = told.rows_read or told.rows_written
+    rows = step.rows_read or step.rows_written
     if rows is None:
-        rows = told.rows_read
+        rows = step.rows_read
     return None if rows is None else min(int(rows * size.rows * size.load), MOST_ROWS)
 
 
-def real_of(told: StepFigures, size: Growth) -> float | None:
+def real_of(step: StepFigures, size: Growth) -> float | None:
     """Elapsed seconds; None if the log does not have them."""
-    return None if told.real_seconds is None else min(told.real_seconds * size.load, MOST_SECONDS)
+    return None if step.real_seconds is None else min(step.real_seconds * size.load, MOST_SECONDS)
 
 
-def cpu_of(told: StepFigures, size: Growth) -> Ranged:
+def cpu_of(step: StepFigures, size: Growth) -> Ranged:
     """CPU seconds with their range."""
-    return cpu_seconds(told).times(size.rows * size.load)
+    return cpu_seconds(step).times(size.rows * size.load)
 
 
 def _whole(loads: Loads, direction: Direction) -> dict[Role, int]:

@@ -119,44 +119,44 @@ class Inference:
         self._last: dict[str, tuple[Role, float]] = {}
         """Role and bytes of the table that a job wrote last: procedures that name none read it (_LAST_)."""
 
-    def loads(self, told: StepFigures, job: str) -> Loads:
-        if told.io is not None:
-            return _counted(told)
+    def loads(self, step: StepFigures, job: str) -> Loads:
+        if step.io is not None:
+            return _counted(step)
         named: dict[Direction, Parts] = {
-            "read": self._named(told, job, "read"),
-            "written": self._named(told, job, "written"),
+            "read": self._named(step, job, "read"),
+            "written": self._named(step, job, "written"),
         }
-        if told.tables and all(note.file_bytes is not None and not note.external for note in told.tables):
+        if step.tables and all(note.file_bytes is not None and not note.external for note in step.tables):
             # A command: its notes tell what it moved in each role.
-            self._learn(told, job, named["written"], None, may_spill=False)
+            self._learn(step, job, named["written"], None, may_spill=False)
             return Loads(named["read"], named["written"], ends_of(named["read"]), ends_of(named["written"]))
-        kept = self._sorted(told, job)
+        kept = self._sorted(step, job)
         if kept is not None:
             named["written"] = kept
         names_util = any("util" in parts for parts in named.values())
-        passed = self._named(told, job, "read", passed=True)
-        spill = None if names_util else _spill(told, passed)
+        passed = self._named(step, job, "read", passed=True)
+        spill = None if names_util else _spill(step, passed)
         if spill is not None and passed == named["read"]:
             named["read"] = _as_large(named["read"], spill.value)
         to_write = _with_util(named["written"], spill)
-        blocks_out = self._blocks(told, "written", to_write)
-        written = self._direction(told, job, "written", to_write, blocks_out)
+        blocks_out = self._blocks(step, "written", to_write)
+        written = self._direction(step, job, "written", to_write, blocks_out)
         if spill is None and not names_util:
             spill = written.get("util")
         to_read = _with_util(named["read"], spill) if named["read"] else {}
-        blocks_in = self._blocks(told, "read", to_read)
-        read = self._direction(told, job, "read", to_read, blocks_in)
+        blocks_in = self._blocks(step, "read", to_read)
+        read = self._direction(step, job, "read", to_read, blocks_in)
         if spill is not None and not to_read:
-            read = _read_back(read, spill, told=bool(blocks_in) and self._reads_told)
-        room = 0.0 if names_util else _room(told, read if passed == named["read"] else passed, spill)
-        self._learn(told, job, written, kept, may_spill=room > 0)
+            read = _read_back(read, spill, counted=bool(blocks_in) and self._reads_told)
+        room = 0.0 if names_util else _room(step, read if passed == named["read"] else passed, spill)
+        self._learn(step, job, written, kept, may_spill=room > 0)
         read, read_range = spread(read, to_read, blocks_in, tells=self._reads_told, room=room)
         written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
         return Loads(read, written, read_range, written_range)
 
-    def _blocks(self, told: StepFigures, direction: Direction, parts: Parts) -> int | None:
+    def _blocks(self, step: StepFigures, direction: Direction, parts: Parts) -> int | None:
         """Bytes of block operations; None if the log has none, or the file system does not count them."""
-        blocks = told.read_bytes if direction == "read" else told.written_bytes
+        blocks = step.read_bytes if direction == "read" else step.written_bytes
         if blocks == 0 and ends_of(parts)[0] >= UNCOUNTED_BYTES and self._tells(direction):
             return None
         return blocks
@@ -165,69 +165,69 @@ class Inference:
         """Whether block operations count all that moves; memory hides reads only."""
         return direction == "written" or self._reads_told
 
-    def _named(self, told: StepFigures, job: str, direction: Direction, *, passed: bool = False) -> Parts:
+    def _named(self, step: StepFigures, job: str, direction: Direction, *, passed: bool = False) -> Parts:
         """Bytes of the tables that notes name; ``passed``: of the rows that a WHERE let pass alone."""
         parts: Parts = {}
-        for note in told.tables:
+        for note in step.tables:
             if note.direction != direction:
                 continue
             if passed:
                 size = self._sizes.of_rows(note, job)
             else:
-                size = self._sizes.of(note, job, indexed=told.indexes_used > 0)
+                size = self._sizes.of(note, job, indexed=step.indexes_used > 0)
             if size is not None:
                 if size.high == math.inf:
-                    size = msgspec.structs.replace(size, high=max(size.value, _most_bytes(told)))
+                    size = msgspec.structs.replace(size, high=max(size.value, _most_bytes(step)))
                 role = self._libraries.role_of(note)
                 parts[role] = size if role not in parts else _added(parts[role], size)
         return parts
 
     def _direction(
-        self, told: StepFigures, job: str, direction: Direction, parts: Parts, blocks: int | None
+        self, step: StepFigures, job: str, direction: Direction, parts: Parts, blocks: int | None
     ) -> Parts:
         tells = self._tells(direction)
         expected = math.fsum(part.value for part in parts.values())
         if direction == "read" and not parts and not (blocks and tells):
-            parts = self._read_last(told, job, blocks or 0)
+            parts = self._read_last(step, job, blocks or 0)
             if parts:
                 return parts
         if blocks is None:
-            return parts if told.tables or told.remote_tables else _at_most(told, direction)
+            return parts if step.tables or step.remote_tables else _at_most(step, direction)
         filtered = next((role for role, part in parts.items() if part.rule == "where-open"), None)
         if filtered is not None and blocks > expected:
             rest = about(blocks - expected, BLOCKS_BELOW, BLOCKS_ABOVE, "inferred", "where-blocks")
             return {**parts, filtered: _added(msgspec.structs.replace(parts[filtered], high=0.0), rest)}
         if not expected:
-            return _unnamed(told, next(iter(parts), self._usual(told, job, direction)), blocks, tells=tells)
+            return _unnamed(step, next(iter(parts), self._usual(step, job, direction)), blocks, tells=tells)
         if not tells and blocks < expected:
             if blocks < ends_of(parts)[0]:
                 return {role: _cached(part, blocks / expected) for role, part in parts.items()}
             return {role: _at_least(one, parts[role]) for role, one in _shared_out(blocks, parts).items()}
-        if blocks > BLOCKS_ABOVE * ends_of(parts)[1] and told.procedure in SPILLS:
+        if blocks > BLOCKS_ABOVE * ends_of(parts)[1] and step.procedure in SPILLS:
             rest = about(blocks - expected, 0.0, 1.0, "inferred", "rest-util")
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
 
-    def _usual(self, told: StepFigures, job: str, direction: Direction) -> Role:
+    def _usual(self, step: StepFigures, job: str, direction: Direction) -> Role:
         """The role of block operations if no note names a table of that direction."""
         if direction == "read":
             return self._last[job][0] if job in self._last else "data"
-        return "util" if told.procedure in SPILLS and (told.written_bytes or 0) >= LEAST_SPILL else "work"
+        return "util" if step.procedure in SPILLS and (step.written_bytes or 0) >= LEAST_SPILL else "work"
 
-    def _read_last(self, told: StepFigures, job: str, least: int) -> Parts:
+    def _read_last(self, step: StepFigures, job: str, least: int) -> Parts:
         """The table that the job wrote last, for a procedure that reads one and names none."""
         role, size = self._last.get(job, ("data", 0.0))
-        if told.procedure not in READERS or told.remote_tables or not size:
+        if step.procedure not in READERS or step.remote_tables or not size:
             return {}
         value = max(size, float(least))
-        most = max(2 * value, _most_bytes(told))
+        most = max(2 * value, _most_bytes(step))
         return {role: Ranged(value, least * BLOCKS_BELOW, most, "assumed", "last-table")}
 
-    def _sorted(self, told: StepFigures, job: str) -> Parts | None:
+    def _sorted(self, step: StepFigures, job: str) -> Parts | None:
         """What a sort writes: rows as wide as those that it read; None where that width is not known."""
-        reads = [note for note in told.tables if note.direction == "read"]
-        writes = [note for note in told.tables if note.direction == "written" and not note.external]
-        if told.procedure not in SORTS or len(reads) != 1 or len(writes) != 1 or not reads[0].rows:
+        reads = [note for note in step.tables if note.direction == "read"]
+        writes = [note for note in step.tables if note.direction == "written" and not note.external]
+        if step.procedure not in SORTS or len(reads) != 1 or len(writes) != 1 or not reads[0].rows:
             return None
         size = self._sizes.of_rows(reads[0], job)
         if size is None or size.rule != "written-width" or writes[0].rows is None:
@@ -236,23 +236,23 @@ class Inference:
         role = self._libraries.role_of(writes[0])
         return {role: msgspec.structs.replace(part, rule="sorted-width")}
 
-    def known_reads(self, told: StepFigures, job: str) -> float | None:
+    def known_reads(self, step: StepFigures, job: str) -> float | None:
         """Bytes of the tables that a step reads, where the width or size of all of them is known."""
-        sizes = [self._sizes.of(note, job) for note in told.tables if note.direction == "read"]
+        sizes = [self._sizes.of(note, job) for note in step.tables if note.direction == "read"]
         known = [size.value for size in sizes if size is not None and size.rule in ("written-width", "file")]
         return math.fsum(known) if sizes and len(known) == len(sizes) else None
 
     def _learn(
-        self, told: StepFigures, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
+        self, step: StepFigures, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
     ) -> None:
         """What the step shows of the tables it wrote: the width where it wrote one and its blocks count.
 
         If it ``may_spill``, its blocks can be of utility files, too: the width is at most that.
         """
-        tables = [note for note in told.tables if note.direction == "written"]
+        tables = [note for note in step.tables if note.direction == "written"]
         alone = len(tables) == 1 and len(written) == 1 and not tables[0].external
-        known = alone and told.written_bytes and next(iter(written.values())).rule == "blocks"
-        size = float(told.written_bytes or 0) if known else None
+        known = alone and step.written_bytes and next(iter(written.values())).rule == "blocks"
+        size = float(step.written_bytes or 0) if known else None
         if kept is not None and size is None:
             size = sum(part.value for part in kept.values())
         for note in tables:
@@ -275,11 +275,11 @@ def device_share(steps: Iterable[tuple[StepFigures, str]], libraries: Libraries)
     """
     inference = Inference(libraries, reads_told=False)
     shares: list[tuple[float, float]] = []
-    for told, job in steps:
-        expected = inference.known_reads(told, job)
-        if told.read_bytes is not None and expected and told.procedure not in SORTS:
-            shares.append((told.read_bytes / expected, expected))
-        inference.loads(told, job)
+    for step, job in steps:
+        expected = inference.known_reads(step, job)
+        if step.read_bytes is not None and expected and step.procedure not in SORTS:
+            shares.append((step.read_bytes / expected, expected))
+        inference.loads(step, job)
     half = math.fsum(weight for _, weight in shares) / 2
     for share, weight in sorted(shares):
         half -= weight
@@ -288,8 +288,8 @@ def device_share(steps: Iterable[tuple[StepFigures, str]], libraries: Libraries)
     return None
 
 
-def _counted(told: StepFigures) -> Loads:
-    io = told.io or {}
+def _counted(step: StepFigures) -> Loads:
+    io = step.io or {}
     read = {role: exactly(io[role].read_bytes, "counted") for role in ROLES if role in io}
     written = {role: exactly(io[role].written_bytes, "counted") for role in ROLES if role in io}
     return Loads(read, written, ends_of(read), ends_of(written))
@@ -308,12 +308,12 @@ def _as_large(parts: Parts, size: float) -> Parts:
     }
 
 
-def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:
+def _read_back(read: Parts, spill: Ranged, *, counted: bool) -> Parts:
     """Reads of a step whose notes name no table that it reads: the utility files that it wrote, and ``read``.
 
-    If block operations count all reads (``told``), both are parts of them.
+    If block operations count all reads (``counted``), both are parts of them.
     """
-    if not told:
+    if not counted:
         return {**read, "util": msgspec.structs.replace(spill, low=0.0)}
     ((role, part),) = read.items()
     back = min(spill.value / part.value, 1.0)
@@ -322,14 +322,14 @@ def _read_back(read: Parts, spill: Ranged, *, told: bool) -> Parts:
     return {role: part.times(1.0 - back), "util": part.times(back)}
 
 
-def _spill(told: StepFigures, read: Parts) -> Ranged | None:
+def _spill(step: StepFigures, read: Parts) -> Ranged | None:
     """What a sort moves through utility files, each way, where its notes name none."""
-    if told.procedure not in SORTS or told.sort in ("sorted", "source") or not read:
+    if step.procedure not in SORTS or step.sort in ("sorted", "source") or not read:
         return None
     sorted_ = list(read.values())
     whole = sorted_[0] if len(sorted_) == 1 else _sum(sorted_)
-    memory = told.memory_bytes if told.memory_bytes is not None else SORTSIZE_BYTES
-    half = (told.read_bytes or 0) / 2
+    memory = step.memory_bytes if step.memory_bytes is not None else SORTSIZE_BYTES
+    half = (step.read_bytes or 0) / 2
     if whole.rule != "written-width" and whole.low < half < whole.high:
         whole = msgspec.structs.replace(whole, value=half)
     if whole.value <= memory:
@@ -339,16 +339,16 @@ def _spill(told: StepFigures, read: Parts) -> Ranged | None:
     )
 
 
-def _room(told: StepFigures, read: Parts, spill: Ranged | None) -> float:
+def _room(step: StepFigures, read: Parts, spill: Ranged | None) -> float:
     """Bytes that the step may write to utility files and read back, on which SAS writes no note.
 
     A sort whose input fits into its memory uses none, unless it wrote more than its tables (``spill``).
     """
-    if told.procedure not in SPILLS or told.sort in ("sorted", "source"):
+    if step.procedure not in SPILLS or step.sort in ("sorted", "source"):
         return 0.0
     most = math.fsum(part.high for role, part in read.items() if role != "util")
-    sorts = told.procedure in SORTS and told.memory_bytes is not None
-    return 0.0 if sorts and spill is None and most <= (told.memory_bytes or 0) else most
+    sorts = step.procedure in SORTS and step.memory_bytes is not None
+    return 0.0 if sorts and spill is None and most <= (step.memory_bytes or 0) else most
 
 
 def _shared_out(blocks: float, parts: Parts) -> Parts:
@@ -383,9 +383,9 @@ def _cached(part: Ranged, share: float) -> Ranged:
     return Ranged(part.value, min(least, part.value), part.high, part.origin, "blocks-cached")
 
 
-def _unnamed(told: StepFigures, role: Role, blocks: int, *, tells: bool) -> Parts:
+def _unnamed(step: StepFigures, role: Role, blocks: int, *, tells: bool) -> Parts:
     """Block operations of a step whose notes name no table of that direction, or empty ones."""
-    most = blocks * BLOCKS_ABOVE if tells else max(_most_bytes(told), blocks * BLOCKS_ABOVE)
+    most = blocks * BLOCKS_ABOVE if tells else max(_most_bytes(step), blocks * BLOCKS_ABOVE)
     if not blocks:
         return (
             {role: Ranged(0.0, 0.0, most, "told" if tells else "assumed", "no-input-output")} if most else {}
@@ -393,14 +393,14 @@ def _unnamed(told: StepFigures, role: Role, blocks: int, *, tells: bool) -> Part
     return {role: Ranged(float(blocks), blocks * BLOCKS_BELOW, most, "assumed", "blocks-role")}
 
 
-def _at_most(told: StepFigures, direction: Direction) -> Parts:
+def _at_most(step: StepFigures, direction: Direction) -> Parts:
     """A step of which nothing is told but its time."""
     role: Role = "data" if direction == "read" else "work"
-    return {role: Ranged(0.0, 0.0, _most_bytes(told), "assumed", "no-blocks")}
+    return {role: Ranged(0.0, 0.0, _most_bytes(step), "assumed", "no-blocks")}
 
 
-def _most_bytes(told: StepFigures) -> float:
-    return (told.real_seconds or told.cpu_seconds or 0.0) * MOST_BYTES_PER_SECOND
+def _most_bytes(step: StepFigures) -> float:
+    return (step.real_seconds or step.cpu_seconds or 0.0) * MOST_BYTES_PER_SECOND
 
 
 def _added(one: Ranged, other: Ranged) -> Ranged:

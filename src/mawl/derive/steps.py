@@ -120,20 +120,20 @@ COMPUTES_SECONDS_PER_GB = 60.0
 the class io take at most 20 (docs/reference/programs.md)."""
 
 
-def kernel_of(told: StepFigures, read_bytes: float, written_bytes: float) -> tuple[Kernel, str]:
+def kernel_of(step: StepFigures, read_bytes: float, written_bytes: float) -> tuple[Kernel, str]:
     """The kind of work and the rule that gave it."""
-    known = PROCEDURES.get(told.procedure)
+    known = PROCEDURES.get(step.procedure)
     if known is not None:
         return known, "procedure"
-    if told.indexes_used and read_bytes >= 1:
+    if step.indexes_used and read_bytes >= 1:
         return "look_up", "procedure"
-    if told.procedure in QUERIES:
-        reads = sum(table.direction == "read" for table in told.tables)
+    if step.procedure in QUERIES:
+        reads = sum(table.direction == "read" for table in step.tables)
         return ("join" if reads != 1 else "scan"), "query"
-    if told.procedure in ("DATA", "DS2"):
+    if step.procedure in ("DATA", "DS2"):
         return ("scan" if read_bytes >= 1 or not written_bytes else "write"), "procedure"
     moved = (read_bytes + written_bytes) / 1e9
-    computes = (told.cpu_seconds or 0.0) > COMPUTES_SECONDS_PER_GB * moved
+    computes = (step.cpu_seconds or 0.0) > COMPUTES_SECONDS_PER_GB * moved
     return ("dense" if computes else "scan"), "cpu-per-byte"
 
 

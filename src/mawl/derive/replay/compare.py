@@ -119,7 +119,7 @@ def steps_of(
     ran = {(step.job, step.name): step for step in run.step_records([_id(one, records) for one in jobs])}
     found, missing = [], 0
     for one in jobs:
-        for step, told in zip(one.derived.steps, one.logged.steps, strict=True):
+        for step, logged in zip(one.derived.steps, one.logged.steps, strict=True):
             own = ran.get((_id(one, records), step.name))
             if own is None:
                 missing += 1
@@ -130,7 +130,7 @@ def steps_of(
                     job=one.logged.job.job,
                     run_job=own.job,
                     step=step.name,
-                    figures=_figures(one.derived, step, told, own, factor),
+                    figures=_figures(one.derived, step, logged, own, factor),
                 )
             )
     return sorted(found, key=_by_change), missing
@@ -140,7 +140,9 @@ def _id(one: MatchedJob, records: Mapping[str, JobRecord]) -> str:
     return records[one.derived.name].job
 
 
-def _figures(job: DerivedJob, step: DerivedStep, told: StepRecord, own: StepRecord, factor: float) -> Figures:
+def _figures(
+    job: DerivedJob, step: DerivedStep, logged: StepRecord, own: StepRecord, factor: float
+) -> Figures:
     """The figures of the log, at the scale of the run, and those of the run.
 
     Bytes of the log are those that the derived job has: inferred or assumed.
@@ -152,9 +154,9 @@ def _figures(job: DerivedJob, step: DerivedStep, told: StepRecord, own: StepReco
     if own.io is not None:
         moved = {role: _moved(own.io.get(role, RoleIo())) for role in ROLES}
     return Figures(
-        real_seconds=both(_times(told.usage.real_time_seconds, scale), own.usage.real_time_seconds),
-        cpu_seconds=both(_times(told.usage.cpu_seconds, scale * job.growth), own.usage.cpu_seconds),
-        memory_bytes=both(_times(told.usage.memory_bytes, scale * rows), own.usage.memory_bytes),
+        real_seconds=both(_times(logged.usage.real_time_seconds, scale), own.usage.real_time_seconds),
+        cpu_seconds=both(_times(logged.usage.cpu_seconds, scale * job.growth), own.usage.cpu_seconds),
+        memory_bytes=both(_times(logged.usage.memory_bytes, scale * rows), own.usage.memory_bytes),
         moved_bytes=both(math.fsum(loads.values()), math.fsum(moved.values()) if moved else None),
         data_bytes=both(loads["data"], moved.get("data")),
         work_bytes=both(loads["work"], moved.get("work")),

@@ -105,7 +105,7 @@ def _key_of_derived(job: DerivedJob) -> Key:
 
 
 def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
-    told = [step_figures(step, "unknown") for step in one.steps]
+    figures = [step_figures(step, "unknown") for step in one.steps]
     return tuple(
         (
             f"s{step.number}",
@@ -114,7 +114,7 @@ def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
             min(cpu_of(step, size).value, MOST_SECONDS),
             rows_of(step, size),
         )
-        for step in told
+        for step in figures
     )
 
 
