@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from mawl.version import __version__
 from tools.budget import imported
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -196,7 +195,3 @@ def test_links_of_the_pages_at_the_root_lead_somewhere() -> None:
         if "://" not in target and not (ROOT / target).exists()
     ]
     assert broken == []
-
-
-def test_the_citation_names_the_version() -> None:
-    assert f"\nversion: {__version__}\n" in (ROOT / "CITATION.cff").read_text()

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 import tomllib
 from typing import Any
 
@@ -31,12 +29,6 @@ def test_packages_that_read_runs_lie_between_those_that_measure_and_those_that_d
     sources = CONTRACTS[1]["source_modules"]
     assert {f"mawl.{name}" for name in between} <= set(sources)
     assert {"mawl.campaigns", "mawl.measure", "mawl.run"} <= set(CONTRACTS[1]["forbidden_modules"])
-
-
-def test_declarations_of_programs_load_no_numpy() -> None:
-    code = "import sys; import mawl.plan.catalogue; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout == "False\n"
 
 
 def test_every_library_that_has_a_home_is_named_once() -> None:

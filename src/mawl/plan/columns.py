@@ -183,6 +183,13 @@ class HiddenRule(msgspec.Struct, frozen=True):
     conditions: tuple[Condition, ...]
 
 
+LOGISTIC_CHANCES = (
+    439, 720, 1_179, 1_921, 3_108, 4_971, 7_812, 11_955, 17_625, 24_743, 32_768, 40_793, 47_911,
+    53_581, 57_724, 60_565, 62_428, 63_615, 64_357, 64_816,
+)  # fmt: skip
+"""A logistic curve of half a unit a point, centred at 10 points, in 65,536ths."""
+
+
 class Outcome(msgspec.Struct, frozen=True, tag="outcome"):
     """0 or 1: 1 with a chance that hidden rules over other columns of the row give.
 

@@ -168,6 +168,11 @@ def procedure_step(name: str, procedure: str, title: str, *, reads: Passes = (),
     )
 
 
+def prepare_step(table: InputTable, title: str) -> Step:
+    """The first step of a program that makes a table of its input and then works on that one."""
+    return data_step("prepare", title, reads=[table.name], writes=["prepared"])
+
+
 def verify_step(title: str, *, reads: Passes = ()) -> Step:
     """The last step: what a program does only to check its answer."""
     return Step(name="verify", kind="verify", title=title, reads=_passes(reads))

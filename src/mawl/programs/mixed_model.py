@@ -93,11 +93,11 @@ def expected(terms: Numbers, coefficients: Numbers, effects: Numbers) -> Numbers
 def true_errors(terms: Numbers) -> Numbers:
     """The standard errors that coefficients have by theory, with the true variances: (terms,)."""
     by_store = terms.reshape(-1, WEEKS, TERMS)
-    # What the weeks of a store tell, less what its own level and trend take of it.
-    told = np.einsum("sti,stj->ij", by_store, by_store) / TRUE_NOISE
+    # The information of a store's weeks, less what its own level and trend take of it.
+    information = np.einsum("sti,stj->ij", by_store, by_store) / TRUE_NOISE
     own = np.einsum("sti,te->sie", by_store, RANDOM_DESIGN) / TRUE_NOISE
-    told -= np.einsum("sie,ef,sjf->ij", own, leftover(_TRUE_COVARIANCE, TRUE_NOISE), own)
-    found: Numbers = np.sqrt(np.diag(np.linalg.inv(told)))
+    information -= np.einsum("sie,ef,sjf->ij", own, leftover(_TRUE_COVARIANCE, TRUE_NOISE), own)
+    found: Numbers = np.sqrt(np.diag(np.linalg.inv(information)))
     return found
 
 

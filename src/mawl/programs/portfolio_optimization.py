@@ -206,9 +206,9 @@ class _PortfolioOptimization(PreparedJob):
         with self.context.steps.step("simulate") as step:
             held = ((mandate, self.chosen[number], number) for number, mandate in enumerate(self._mandates()))
 
-            def at_risk(one: tuple[Block, NDArray[np.uint8], int]) -> tuple[int, Numbers, float, float]:
-                cost, exposures, own = _holding(*one[:2])
-                return cost, exposures, own, _value_at_risk(market, exposures, own, [seed, one[2] + 1])
+            def at_risk(holding: tuple[Block, NDArray[np.uint8], int]) -> tuple[int, Numbers, float, float]:
+                cost, exposures, own = _holding(*holding[:2])
+                return cost, exposures, own, _value_at_risk(market, exposures, own, [seed, holding[2] + 1])
 
             found = side_by_side(self.context, at_risk, held, self.mandates)
             for number, (cost, exposures, own, self.risks[number]) in enumerate(found):

@@ -281,15 +281,15 @@ class _StepwiseSelection(PreparedJob):
                 responses, terms = _split(columns)
                 found = self.linear.coefficients @ self.design.pick(linear, terms)
                 designs = (np.ascontiguousarray(self.design.pick(chosen, terms).T) for chosen in places)
-                fitted = [fit(*one) for one in zip(designs, responses[1:], strict=True)]
+                fitted = [fit(*rows) for rows in zip(designs, responses[1:], strict=True)]
                 return float(np.square(responses[0] - found).sum()), fitted
 
             blocks = even_blocks(self._columns(), self.rows, _BLOCK_ROWS)
             for squares, fitted in side_by_side(self.context, refit, blocks, self.rows // _BLOCK_ROWS):
                 self.residual_squares += squares
                 self.residual_rows += fitted[0].rows
-                for model, one in zip(self.refitted, fitted, strict=True):
-                    model.add(one)
+                for model, block in zip(self.refitted, fitted, strict=True):
+                    model.add(block)
             step.rows_read = self.residual_rows
 
     def _columns(self) -> Iterator[Numbers]:

@@ -10,8 +10,8 @@ from mawl.plan.columns import GB, Code, Column, GroupNumber, InputTable, Respons
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -90,9 +90,7 @@ PROGRAM = Program(
         Temporary("effects", "work", 8 * (1 + RESULTS * len(RESPONSES)), 1.0 / STUDY_ROWS),
     ),
     steps=(
-        data_step(
-            "prepare", "cells, coded levels and costs of the runs", reads=[TABLE.name], writes=["prepared"]
-        ),
+        prepare_step(TABLE, "cells, coded levels and costs of the runs"),
         procedure_step(
             "analyse",
             "GLM",

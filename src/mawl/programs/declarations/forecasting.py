@@ -22,8 +22,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -93,12 +93,7 @@ PROGRAM = Program(
         Temporary("forecasts", "work", 8 * (2 + HELD_OUT), 1.0 / MONTHS),
     ),
     steps=(
-        data_step(
-            "prepare",
-            "revenue and units by month, revenue by series",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "revenue and units by month, revenue by series"),
         procedure_step(
             "forecast",
             "ESM",

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import (
     GB,
+    LOGISTIC_CHANCES,
     Code,
     Column,
     Condition,
@@ -26,8 +27,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -61,12 +62,8 @@ OUTCOME = Outcome(
         HiddenRule(2, (Condition(_SEVERITY, 5),)),
         HiddenRule(-1, (Condition(_ADHERENCE, 60),)),
     ),
-    # A logistic curve of half a unit a point, centred at 10 points.
-    chances=(
-        439, 720, 1_179, 1_921, 3_108, 4_971, 7_812, 11_955, 17_625, 24_743, 32_768, 40_793, 47_911,
-        53_581, 57_724, 60_565, 62_428, 63_615, 64_357, 64_816,
-    ),
-)  # fmt: skip
+    chances=LOGISTIC_CHANCES,
+)
 """How likely a relapse is at a visit: one of three times."""
 
 COEFFICIENTS = (0.5 * (OUTCOME.base - 10), *(0.5 * rule.points for rule in OUTCOME.rules))
@@ -131,12 +128,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * (1 + len(NUMERICS) + DERIVED)),),
     steps=(
-        data_step(
-            "prepare",
-            "what lies between and within patients, earlier visits, interactions",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "what lies between and within patients, earlier visits, interactions"),
         procedure_step(
             "fit",
             "GENMOD",

@@ -24,8 +24,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -109,12 +109,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * (1 + len(NUMERICS) + DERIVED)),),
     steps=(
-        data_step(
-            "prepare",
-            "time, what lies between and within stores, earlier weeks",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "time, what lies between and within stores, earlier weeks"),
         procedure_step(
             "fit", "MIXED", "REML for every product line, random effects of every store", reads=["prepared"]
         ),

@@ -10,8 +10,8 @@ from mawl.plan.columns import GB, Bell, Code, Column, InputTable, RowNumber, Tex
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -67,12 +67,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * (1 + len(NUMERICS) + len(DERIVED))),),
     steps=(
-        data_step(
-            "prepare",
-            "gains, ranks by mandate and variances of the candidates",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "gains, ranks by mandate and variances of the candidates"),
         procedure_step(
             "select",
             "OPTMODEL",

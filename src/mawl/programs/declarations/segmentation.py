@@ -9,8 +9,8 @@ from mawl.plan.columns import GB, Code, Column, Feature, InputTable, RowNumber, 
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -59,7 +59,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * (1 + NUMERICS)),),
     steps=(
-        data_step("prepare", "derive numerics of every customer", reads=[TABLE.name], writes=["prepared"]),
+        prepare_step(TABLE, "derive numerics of every customer"),
         procedure_step(
             "cluster",
             "FASTCLUS",

@@ -23,8 +23,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -124,11 +124,8 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * COLUMNS),),
     steps=(
-        data_step(
-            "prepare",
-            "centre measures, indicators of classes, cross-products of all candidates, a sample",
-            reads=[TABLE.name],
-            writes=["prepared"],
+        prepare_step(
+            TABLE, "centre measures, indicators of classes, cross-products of all candidates, a sample"
         ),
         procedure_step("select_linear", "GLMSELECT", "stepwise by the sweep operator on cross-products"),
         procedure_step("start_logistic", "LOGISTIC", "forward by score tests on the sample"),

@@ -24,8 +24,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -103,12 +103,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * COLUMNS),),
     steps=(
-        data_step(
-            "prepare",
-            "centre measures, indicators of classes, totals of the weights",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "centre measures, indicators of classes, totals of the weights"),
         procedure_step(
             "fit",
             "SURVEYLOGISTIC",

@@ -9,8 +9,8 @@ from mawl.plan.columns import GB, Code, Column, InputTable, Phrases, RowNumber, 
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -71,12 +71,7 @@ PROGRAM = Program(
         Temporary("prepared", "work", TEXT_BYTES + _KEPT_BYTES + 8 * (1 + len(NUMERICS) + len(DERIVED))),
     ),
     steps=(
-        data_step(
-            "prepare",
-            "keep what is analysed, derive figures of the text, sample texts to fit on",
-            reads=[TABLE.name],
-            writes=["prepared"],
-        ),
+        prepare_step(TABLE, "keep what is analysed, derive figures of the text, sample texts to fit on"),
         procedure_step("frequencies", "FREQ", "in how many notes each word occurs", reads=["prepared"]),
         procedure_step("factor", "HPTMINE", "non-negative factors of the weighted sample"),
         procedure_step(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from mawl.plan.columns import (
     GB,
+    LOGISTIC_CHANCES,
     Code,
     Column,
     Condition,
@@ -21,8 +22,8 @@ from mawl.plan.columns import (
 from mawl.plan.programs import (
     Program,
     Temporary,
-    data_step,
     modules_of,
+    prepare_step,
     procedure_step,
     verify_step,
 )
@@ -49,12 +50,8 @@ OUTCOME = Outcome(
         HiddenRule(3, (Condition(_AMOUNT, 12_000), Condition(_TERM, 48))),
         HiddenRule(-2, (Condition(_AGE, 45), Condition(_EMPLOYED, 3))),
     ),
-    # A logistic curve of half a unit a point, centred at 10 points.
-    chances=(
-        439, 720, 1_179, 1_921, 3_108, 4_971, 7_812, 11_955, 17_625, 24_743, 32_768, 40_793, 47_911,
-        53_581, 57_724, 60_565, 62_428, 63_615, 64_357, 64_816,
-    ),
-)  # fmt: skip
+    chances=LOGISTIC_CHANCES,
+)
 """How likely an application is to default: nearly one of four does."""
 
 PREDICTORS = (
@@ -111,9 +108,7 @@ PROGRAM = Program(
     inputs=(TABLE,),
     temporaries=(Temporary("prepared", "work", 8 * (2 + len(PREDICTORS) + DERIVED)),),
     steps=(
-        data_step(
-            "prepare", "derive predictors of every application", reads=[TABLE.name], writes=["prepared"]
-        ),
+        prepare_step(TABLE, "derive predictors of every application"),
         procedure_step(
             "boost",
             "GRADBOOST",

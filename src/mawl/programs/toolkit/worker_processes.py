@@ -370,8 +370,8 @@ class _Crew(Generic[Block, Result]):
         ready = self._poll.poll(None if timeout_seconds is None else timeout_seconds * 1000.0)
         for descriptor, _ in ready:
             pid, end = self._others[descriptor]
-            said = end.recv(_PLACE.size)
-            place, what = _PLACE.unpack(said) if said else (_LEAVING, None)
+            message = end.recv(_PLACE.size)
+            place, what = _PLACE.unpack(message) if message else (_LEAVING, None)
             if place != _LEAVING:
                 self._take(place, what)
                 continue
@@ -382,7 +382,7 @@ class _Crew(Generic[Block, Result]):
             if what is None or status != 0:
                 raise UnsuitableMachineError(
                     "a process of the job ended before its work",
-                    why=_how(status),
+                    why=_ending(status),
                     cure="see the job's log; where memory ran out, choose a smaller cpucount",
                 )
             self._context.steps.add_memory(what)
@@ -399,6 +399,6 @@ class _Crew(Generic[Block, Result]):
         self._free.append(slot)
 
 
-def _how(status: int) -> str:
+def _ending(status: int) -> str:
     code = os.waitstatus_to_exitcode(status)
     return f"signal {-code}" if code < 0 else f"exit status {code}"
