@@ -19,7 +19,7 @@ from mawl.campaigns import arm_setting, setting_guard
 from mawl.campaigns.arm_setting import LARGEST_OUTPUT_BYTES, NotUndoneError, run_command
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, resume
 from mawl.commands.campaign_settings import settings_of, this_machine, undo_left_in
-from mawl.commands.reporting import campaign_found, read_run, render_campaign
+from mawl.commands.reporting import read_run, render_campaign, stored_campaign
 from mawl.figures.comparison.comparability import differences
 from mawl.figures.comparison.sides import Side
 from mawl.measure.processes import marked_processes
@@ -130,7 +130,7 @@ def test_the_setting_is_in_force_in_the_runs_of_its_arm_alone(file: Path, tmp_pa
     for one in made.commands:
         assert one.exit_status == 0
         assert (folder / one.output).read_text().strip() == one.printed
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     (told,) = found.settings
     assert (told.original, told.read, told.reads, told.differing, told.state) == (
         *("'8'", ["'4'"]),
@@ -188,7 +188,7 @@ def test_a_run_at_whose_end_the_setting_is_another_does_not_count(file: Path, tm
     made = carried_out(folder, record(file), runs)
     assert [slot.folder for slot in made.slots] == ["001-a", "002-b-2", "003-b", "004-a"]
     assert any("run 002-b is made again" in remark for remark in made.remarks)
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     assert [one.differing for one in found.settings] == [1]
 
 

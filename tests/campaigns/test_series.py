@@ -14,7 +14,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume
-from mawl.commands.reporting import campaign_found, render_campaign
+from mawl.commands.reporting import render_campaign, stored_campaign
 from mawl.records.model.campaign import CAMPAIGN_FORMAT_VERSION, Arm, Campaign, CampaignPart, Slot
 from mawl.records.store import open_run
 from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
@@ -35,7 +35,7 @@ def carried_out(folder: Path, execute: FakeRuns, following: Any = None) -> Campa
 
 def statement(folder: Path) -> Any:
     """What a report says, without what names attempts."""
-    said = json.loads(render_campaign(campaign_found(folder, AnswerBounds()), "json"))
+    said = json.loads(render_campaign(stored_campaign(folder, AnswerBounds()).figures, "json"))
     return said["comparison"]["statement"], said["comparison"]["programs"], said["outcome"]
 
 
@@ -118,7 +118,7 @@ def test_a_warm_up_run_comes_first_is_kept_and_counts_in_no_figure(tmp_path: Pat
         CampaignPart(name=record.name, kind="ab", arm="a", position=0),
         1,
     )
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     assert [arm.runs for arm in found.arms] == [2, 2]
     assert all(facts.run_id not in arm.run_ids for arm in found.arms)
     carried_out(tmp_path / "without", FakeRuns())

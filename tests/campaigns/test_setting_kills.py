@@ -12,7 +12,7 @@ import pytest
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
-from mawl.commands.reporting import campaign_found, render_campaign
+from mawl.commands.reporting import render_campaign, stored_campaign
 from mawl.records.store.campaign import is_conducted, read_settings
 from tests.fakes.setting_arms import ORIGINAL, PHASES, conducted
 
@@ -40,7 +40,7 @@ def check_ends_well(folder: Path, file: Path) -> None:
     record = conducted(folder, file)
     assert record.outcome == "completed"
     assert file.read_text().strip() == ORIGINAL
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     assert [arm.runs for arm in found.arms] == [2, 2]
     assert [(one.state, one.differing) for one in found.settings] == [("undone", 0)]
 
@@ -66,7 +66,7 @@ def test_where_its_guard_is_killed_too_one_sentence_says_it_and_clean_undoes_it(
     phase: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = _killed_with_its_guard(file, tmp_path, phase)
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     sentence = next(remark for remark in found.remarks if "may still be changed" in remark)
     assert f"it read '{ORIGINAL}' before" in sentence and "mawl clean --yes --runs" in sentence
     assert [one.state for one in found.settings] == ["not undone"]

@@ -12,7 +12,7 @@ import pytest
 from mawl.advice.bounds import AnswerBounds
 from mawl.campaigns.series import begin, conduct, held
 from mawl.commands.arguments import settings
-from mawl.commands.reporting import campaign_found, render_campaign
+from mawl.commands.reporting import render_campaign, stored_campaign
 from mawl.records.model.node import Inventory
 from mawl.records.store import open_run
 from mawl.records.store.campaign import locate_campaign, read_campaign, write_campaign
@@ -38,7 +38,7 @@ def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
 def test_settings_that_the_arms_runs_recorded_are_cited(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     carried_out(folder, {"a": 60, "b": 10})
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     assert found.comparison is not None and found.comparison.settings is not None
     cited = found.comparison.settings
     assert (cited.before, cited.after) == ("before", "after")
@@ -84,6 +84,6 @@ def test_commands_name_runs_so_that_they_are_found_from_here(
 def test_arms_without_recorded_settings_have_no_table(tmp_path: Path) -> None:
     folder = tmp_path / "c"
     carried_out(folder, {"a": 60})
-    found = campaign_found(folder, AnswerBounds())
+    found = stored_campaign(folder, AnswerBounds()).figures
     assert found.comparison is not None and found.comparison.settings is None
     assert 'id="settings"' not in render_campaign(found, "html")

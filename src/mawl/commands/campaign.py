@@ -37,12 +37,12 @@ from mawl.commands.campaign_settings import (
 )
 from mawl.commands.fail_on import Failing, check_campaign, refuse_question
 from mawl.commands.reporting import (
-    campaign_found,
     campaign_name,
     leave_campaign_page,
     read_run,
     render_campaign,
     short_path,
+    stored_campaign,
 )
 from mawl.commands.terminal import require_programs, width_of
 from mawl.commands.verbs import Arguments
@@ -314,13 +314,13 @@ def _report(
     record: Campaign, folder: Path, chosen: Settings, failing: Failing, *, html: bool, as_json: bool
 ) -> int:
     bounds = bounds_of(chosen)
-    found = campaign_found(folder, bounds, called=campaign_name(folder))
-    page = leave_campaign_page(folder, found) if html else None
-    print(render_campaign(found, "json" if as_json else "text", width_of(sys.stdout)))
+    campaign = stored_campaign(folder, bounds, called=campaign_name(folder))
+    page = leave_campaign_page(folder, campaign.figures) if html else None
+    print(render_campaign(campaign.figures, "json" if as_json else "text", width_of(sys.stdout)))
     _say(f"\ncampaign folder: {shlex.quote(short_path(folder))}")
     if page is not None:
         _say(f"report: {shlex.quote(short_path(page))}")
-    return check_campaign(failing, folder, found, bounds, 0 if record.outcome == "completed" else 1)
+    return check_campaign(failing, folder, campaign, bounds, 0 if record.outcome == "completed" else 1)
 
 
 def _execute(record: Campaign, folder: Path) -> Execute:

@@ -16,7 +16,7 @@ from mawl.records.store.output import OutputFile
 if TYPE_CHECKING:
     from mawl.advice.bounds import AnswerBounds
     from mawl.advice.conditions import Condition, ConditionCheck
-    from mawl.figures.campaign.results import CampaignFound
+    from mawl.commands.reporting import StoredCampaign
 
 
 FAILING_EXIT_STATUS = (
@@ -114,7 +114,7 @@ def refuse_question(failing: Failing, kind: str) -> None:
 
 
 def check_campaign(
-    failing: Failing, folder: Path, found: CampaignFound, bounds: AnswerBounds, otherwise: int
+    failing: Failing, folder: Path, campaign: StoredCampaign, bounds: AnswerBounds, otherwise: int
 ) -> int:
     """The exit status of a campaign: every finished run is checked, and the second arm against the first."""
     from mawl.advice.conditions import check_of_comparison, checks_of_run
@@ -122,14 +122,16 @@ def check_campaign(
 
     if not failing.asked:
         return otherwise
-    refuse_question(failing, found.kind)
+    figures = campaign.figures
+    refuse_question(failing, figures.kind)
     checks = [
         check
-        for slot in found.slots
+        for slot in figures.slots
         if slot.state == "finished" and slot.folder is not None
-        for check in checks_of_run(read_run(folder / slot.folder, bounds).summary, failing.conditions)
+        for run in [campaign.runs.get(slot.position) or read_run(folder / slot.folder, bounds)]
+        for check in checks_of_run(run.summary, failing.conditions)
     ]
     if "slower" in failing.conditions:
-        titles = " against ".join(arm.title for arm in reversed(found.arms))
-        checks.append(check_of_comparison(titles, found.comparison, found.comparison_reason))
+        titles = " against ".join(arm.title for arm in reversed(figures.arms))
+        checks.append(check_of_comparison(titles, figures.comparison, figures.comparison_reason))
     return failing.status(checks, otherwise)

@@ -5,10 +5,10 @@ docs/guides/exports.md says what each format holds and who reads it, docs/guides
 
 from __future__ import annotations
 
-import argparse
 import shlex
 import sys
 from collections.abc import Callable
+from functools import cache, cached_property
 from pathlib import Path
 
 from mawl.advice.bounds import AnswerBounds
@@ -27,12 +27,13 @@ from mawl.commands.fail_on import (
 )
 from mawl.commands.reporting import (
     CAMPAIGN_FORMATS,
-    campaign_found,
+    StoredCampaign,
     campaign_name,
     render_campaign,
     render_html,
     run_name,
     short_path,
+    stored_campaign,
     write_campaign_page,
     write_html,
 )
@@ -106,84 +107,92 @@ def run(arguments: ReportArguments) -> int:
     failing = Failing(arguments)
     chosen = settings()
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
-    campaign = campaign_folder(arguments.run, runs)
-    if campaign is not None:
-        status = _campaign(campaign, bounds, arguments)
-        return check_campaign(failing, campaign, campaign_found(campaign, bounds), bounds, status)
-    status = _run(runs, bounds, arguments)
-    if not failing.asked:
-        return status
-    return check_run(failing, judged(StoredView(open_run(arguments.run, runs)), bounds), status)
+    folder = campaign_folder(arguments.run, runs)
+    if folder is not None:
+        campaign = cache(lambda: stored_campaign(folder, bounds, called=campaign_name(folder)))
+        _write_campaign(folder, campaign, arguments)
+        return check_campaign(failing, folder, campaign(), bounds, 0) if failing.asked else 0
+    reported = Reported(arguments, runs, bounds)
+    reported.write()
+    return check_run(failing, reported.summary, 0) if failing.asked else 0
 
 
-def _run(runs: Path, bounds: AnswerBounds, arguments: argparse.Namespace) -> int:
-    if arguments.table == ALL_TABLES:
-        return _all_tables(open_run(arguments.run, runs), bounds, arguments.output)
-    if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        view = StoredView(open_run(arguments.run, runs))
-        print(f"report: {shlex.quote(short_path(write_html(view, judged(view, bounds))))}")
-        return 0
-    style = (
-        style_of(sys.stdout, arguments.color)
-        if arguments.output is None
-        else Style(colour=arguments.color == "always")
-    )
-    write_text(arguments.output, lambda: _report(open_run(arguments.run, runs), bounds, arguments, style))
-    return 0
-
-
-def _campaign(folder: Path, bounds: AnswerBounds, arguments: argparse.Namespace) -> int:
+def _write_campaign(folder: Path, campaign: Callable[[], StoredCampaign], arguments: ReportArguments) -> None:
     if arguments.format not in CAMPAIGN_FORMATS:
         raise UsageError(
             f"--format {arguments.format} works on runs; this is a campaign",
             where=str(folder),
             cure=f"choose {', '.join(CAMPAIGN_FORMATS)}, or name one of the runs in it",
         )
-    if arguments.output is None and arguments.format == "html" and sys.stdout.isatty():
-        page = write_campaign_page(folder, campaign_found(folder, bounds, called=campaign_name(folder)))
+    if _into_folder(arguments):
+        page = write_campaign_page(folder, campaign().figures)
         print(f"report: {shlex.quote(short_path(page))}")
-        return 0
-    write_text(
-        arguments.output,
-        lambda: (
-            render_campaign(
-                campaign_found(folder, bounds, called=campaign_name(folder)),
-                arguments.format,
-                width_for(arguments.output),
+        return
+    width = width_for(arguments.output)
+    write_text(arguments.output, lambda: render_campaign(campaign().figures, arguments.format, width) + "\n")
+
+
+def _into_folder(arguments: ReportArguments) -> bool:
+    """Whether the page goes into the folder: a terminal has no use for it."""
+    return arguments.output is None and arguments.format == "html" and sys.stdout.isatty()
+
+
+class Reported:
+    """A run with its judged summary, each made once, and not before the output is tried."""
+
+    def __init__(self, arguments: ReportArguments, runs: Path, bounds: AnswerBounds) -> None:
+        self._arguments, self._runs, self._bounds = arguments, runs, bounds
+
+    @cached_property
+    def view(self) -> StoredView:
+        """A page and the tables are read on other machines and name the run by its id; other forms name it
+        so that mawl finds it from the current directory."""
+        stored = open_run(self._arguments.run, self._runs)
+        by_id = self._arguments.format == "html" or self._arguments.table == ALL_TABLES
+        return StoredView(stored, called=None if by_id else run_name(stored))
+
+    @cached_property
+    def summary(self) -> Judged:
+        return judged(self.view, self._bounds)
+
+    def write(self) -> None:
+        arguments = self._arguments
+        if arguments.table == ALL_TABLES:
+            self._write_tables(arguments.output)
+        elif _into_folder(arguments):
+            print(f"report: {shlex.quote(short_path(write_html(self.view, self.summary)))}")
+        else:
+            style = (
+                style_of(sys.stdout, arguments.color)
+                if arguments.output is None
+                else Style(colour=arguments.color == "always")
             )
-            + "\n"
-        ),
-    )
-    return 0
+            write_text(arguments.output, lambda: self._text(style))
 
+    def _write_tables(self, output: str | None) -> None:
+        """Every table as TABLE.csv in a directory, which is made where it is missing."""
+        if output is None:
+            raise UsageError("--table all writes several files", cure="name their directory with --output")
+        directory = Path(output)
+        directory.mkdir(parents=True, exist_ok=True)
+        for name in csv.TABLES:
+            content = csv.render(self.view, self.summary, name) + "\n"
+            write_output(directory / f"{name}.csv", encoded(content))
 
-def _all_tables(stored: Run, bounds: AnswerBounds, output: str | None) -> int:
-    """Every table as TABLE.csv in a directory, which is made where it is missing."""
-    if output is None:
-        raise UsageError("--table all writes several files", cure="name their directory with --output")
-    directory = Path(output)
-    directory.mkdir(parents=True, exist_ok=True)
-    view = StoredView(stored)
-    summary = judged(view, bounds)
-    for name in csv.TABLES:
-        write_output(directory / f"{name}.csv", encoded(csv.render(view, summary, name) + "\n"))
-    return 0
-
-
-def _report(stored: Run, bounds: AnswerBounds, arguments: argparse.Namespace, style: Style) -> str:
-    if arguments.format == "saslog":
-        return render_saslog(stored, arguments.job)
-    # A page is read on other machines and names the run by its id; other forms name it so that mawl finds it
-    # from the current directory.
-    view = StoredView(stored, called=None if arguments.format == "html" else run_name(stored))
-    if arguments.format == "csv":
-        return csv.render(view, judged(view, bounds), arguments.table or "summary") + "\n"
-    if arguments.format != "text":
-        return FORMATS[arguments.format](view, judged(view, bounds)) + "\n"
-    if arguments.all:
-        return text.render(view, judged(view, bounds), style.width) + "\n" + _probe_tests(stored, bounds)
-    shown = screen_of(view, judged(view, bounds), style) + "\n"
-    return shown + (_probe_tests(stored, bounds) if stored.facts.kind == "imported" else "")
+    def _text(self, style: Style) -> str:
+        form, stored = self._arguments.format, self.view.run
+        if form == "saslog":
+            return render_saslog(stored, self._arguments.job)
+        if form == "csv":
+            return csv.render(self.view, self.summary, self._arguments.table or "summary") + "\n"
+        if form != "text":
+            return FORMATS[form](self.view, self.summary) + "\n"
+        if self._arguments.all:
+            shown = text.render(self.view, self.summary, style.width) + "\n"
+        else:
+            shown = screen_of(self.view, self.summary, style) + "\n"
+        with_probe = self._arguments.all or stored.facts.kind == "imported"
+        return shown + (_probe_tests(stored, self._bounds) if with_probe else "")
 
 
 def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -38,12 +39,19 @@ HTML_REPORT = "report.html"
 CAMPAIGN_FORMATS = ("text", "json", "markdown", "html")
 
 
-def campaign_found(
+class StoredCampaign(NamedTuple):
+    """What a campaign's finished runs say together, and the runs by their position."""
+
+    figures: CampaignFound
+    runs: dict[int, ComparedRun]
+
+
+def stored_campaign(
     folder: Path,
     bounds: AnswerBounds,
     opening: Callable[[Path], Run] = open_run,
     called: str | None = None,
-) -> CampaignFound:
+) -> StoredCampaign:
     """What the runs that are finished say together; one that cannot be read is a remark.
 
     ``opening`` opens each run; MawlError of it is such a remark.  ``called`` is how a command finds the
@@ -75,12 +83,12 @@ def campaign_found(
         called=called or folder.absolute().name,
     )
     if what.comparison is None:
-        return what
+        return StoredCampaign(what, runs)
     from mawl.tuning.inventory import settings_between  # profiles are read only for comparisons
 
     sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
     comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))
-    return msgspec.structs.replace(what, comparison=comparison)
+    return StoredCampaign(msgspec.structs.replace(what, comparison=comparison), runs)
 
 
 def read_run(folder: Path, bounds: AnswerBounds, opening: Callable[[Path], Run] = open_run) -> ComparedRun:

@@ -73,11 +73,11 @@ def run(arguments: ServeArguments) -> int:
 def _renderers(bounds: AnswerBounds) -> Renderers:
     import msgspec
 
-    from mawl.commands.reporting import campaign_found, render_campaign
+    from mawl.commands.reporting import render_campaign, stored_campaign
     from mawl.commands.server.renderers import standard_renderers
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
-        return render_campaign(campaign_found(folder, bounds, opening), "html")
+        return render_campaign(stored_campaign(folder, bounds, opening).figures, "html")
 
     return msgspec.structs.replace(standard_renderers(bounds), campaign=campaign)
 
