@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings
 
 from mawl.measure.preload.build import Library, library
+from tests.fakes.command_line import Verbs
 from tests.fakes.counted import Counted
 from tests.fakes.warm import warm
 from tests.needs import COMPILER
@@ -45,3 +46,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Library:
 def counted(made: Library, tmp_path: Path) -> Counted:
     """Runs commands under the library."""
     return Counted(made, tmp_path)
+
+
+@pytest.fixture
+def verbs(capsys: pytest.CaptureFixture[str]) -> Verbs:
+    return Verbs(capsys)

@@ -11,6 +11,7 @@ import pytest
 
 from mawl.commands.main import main
 from mawl.records.store import open_run
+from tests.fakes.command_line import Verbs
 from tests.fakes.recorded_host import BEGAN, aix_recording
 
 HEAD = (
@@ -47,7 +48,7 @@ def arrays(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
 
 
 def test_an_array_is_imported_with_the_host_and_stands_beside_it(
-    place: Path, capsys: pytest.CaptureFixture[str]
+    place: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", "aix1.nmon", "array.csv", "--array-map", "map.toml", *ROLES]) == 0
     (data,) = arrays(capsys)["by_role"].values()
@@ -71,26 +72,23 @@ def test_an_array_is_imported_with_the_host_and_stands_beside_it(
     assert [(one["array"], one["volume"], one["role"], one["saved_ratio"]) for one in volumes] == [
         ("XIV", f"sasdata0{number}", "data", 0.5) for number in (1, 2)
     ]
-    assert main(["report", "latest", "--all"]) == 0
-    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    told = [" ".join(line.split()) for line in verbs.out("report", "latest", "--all").splitlines()]
     assert "XIV sasdata01 data 1.50 MB/s 500 kB/s 50 %" in told
-    assert main(["report", "latest", "--format", "html"]) == 0
-    page = capsys.readouterr().out
+    page = verbs.out("report", "latest", "--format", "html")
     assert "Throughput at the array" in page and "Latency at the array" in page
     for words in (["--all"], ["--format", "markdown"], ["--format", "html"]):
-        assert main(["report", "latest", *words]) == 0
-        shown = capsys.readouterr().out
+        shown = verbs.out("report", "latest", *words)
         assert "which these figures do not tell apart" in " ".join(shown.split()), words
 
 
-def test_an_array_is_attached_to_a_finished_run(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_array_is_attached_to_a_finished_run(
+    place: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["import", "aix1.nmon", *ROLES]) == 0
     before = {path.name: path.read_bytes() for path in Path("runs/latest").iterdir() if path.is_file()}
     assert arrays(capsys) is None
-    assert main(["report", "latest", "--format", "html"]) == 0
-    assert "Latency at the array" not in capsys.readouterr().out
-    assert main(["attach", "latest", "array.csv", "--array-map", "map.toml"]) == 0
-    out = capsys.readouterr().out
+    assert "Latency at the array" not in verbs.out("report", "latest", "--format", "html")
+    out = verbs.out("attach", "latest", "array.csv", "--array-map", "map.toml")
     assert "file      array.csv: 22 rows" in out and "data      2 volumes (sasdata01, sasdata02)" in out
     assert arrays(capsys)["by_role"]["data"]["array"]["mean_bytes_per_second"] == 4e6
     after = {path.name: path.read_bytes() for path in Path("runs/latest").iterdir() if path.is_file()}
@@ -127,8 +125,5 @@ def test_a_damaged_file_is_a_reason_and_the_report_goes_on(
         (["attach", "absent", "array.csv", "--array-map", "map.toml"], "absent"),
     ],
 )
-def test_wrong_use_is_one_sentence(
-    place: Path, words: list[str], reason: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(words) == 2
-    assert reason in capsys.readouterr().err
+def test_wrong_use_is_one_sentence(place: Path, words: list[str], reason: str, verbs: Verbs) -> None:
+    assert reason in verbs.err(*words, status=2)

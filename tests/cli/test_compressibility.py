@@ -12,8 +12,14 @@ from mawl.commands.main import main
 from mawl.records.spec.program_options import Role
 from mawl.records.store import open_run
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.command_line import Verbs
 
 MODELS = [("plain", "lz4", None), ("plain", "zstd", 1)]
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def printed(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, list[dict[str, object]]]:
@@ -59,18 +65,14 @@ def test_every_path_has_every_estimate_with_its_bound(
         ([".", "--storage", "zram", "--codec", "zstd-1"], "there is nothing to estimate"),
     ],
 )
-def test_wrong_use_is_one_sentence(
-    arguments: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["compressibility", *arguments]) == 2
-    said = capsys.readouterr().err
+def test_wrong_use_is_one_sentence(arguments: list[str], sentence: str, verbs: Verbs) -> None:
+    said = verbs.err("compressibility", *arguments, status=2)
     assert sentence in said and said.count("\n") == 1
 
 
 def test_a_run_samples_work_and_util_while_it_has_them(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "sort.toml").write_text(ONE_JOB.replace("stress_projection", "wide_sort"))
     assert main(["run", "sort.toml", "--compressibility", "yes", "--html", "no", "--output", "run"]) == 0
     found = open_run(tmp_path / "run").facts.compressibility
@@ -81,8 +83,9 @@ def test_a_run_samples_work_and_util_while_it_has_them(
     assert data.saving_ratio == pytest.approx(0.90, abs=0.03)
     assert not list(tmp_path.glob("mawl-work/mawl-run-*")), "nothing stays behind"
     capsys.readouterr()
-    assert main(["report", "run", "--all"]) == 0
-    assert "estimated saving at 95.0 % confidence each" in " ".join(capsys.readouterr().out.split())
+    assert "estimated saving at 95.0 % confidence each" in " ".join(
+        verbs.out("report", "run", "--all").split()
+    )
 
 
 SPILL = """
@@ -99,9 +102,8 @@ with duckdb.connect(":memory:", config=limits) as connection:
 
 
 def test_the_share_that_the_engine_compressed_itself_is_told(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "spill.py").write_text(SPILL)
     (tmp_path / "spill.toml").write_text(
         f'name = "spill"\n[commands.spill]\ncommand = ["{sys.executable}", "{{here}}/spill.py", "{{util}}"]\n'
@@ -110,24 +112,19 @@ def test_the_share_that_the_engine_compressed_itself_is_told(
     asked = ["--compressibility", "yes", "--html", "no", "--output", "run"]
     assert main(["run", "spill.toml", *asked]) == 0
     capsys.readouterr()
-    assert main(["report", "run", "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)["compressibility"]
+    found = json.loads(verbs.out("report", "run", "--format", "json"))["compressibility"]
     util = next(volume for volume in found["volumes"] if volume["role"] == "util")
     assert 0.0 < util["engine_share"]["ratio"] < 1.0
     assert util["cost"]["draws"] > 0
-    assert main(["report", "run", "--all"]) == 0
-    said = " ".join(capsys.readouterr().out.split())
+    said = " ".join(verbs.out("report", "run", "--all").split())
     assert f"the engine compressed itself: {100.0 * util['engine_share']['ratio']:.1f} % of util" in said
 
 
 @pytest.mark.lab
 @pytest.mark.long(minutes=2)
 @pytest.mark.measured(reruns=1)
-def test_a_mixed_run_knows_data_and_work_and_util(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mixed_run_knows_data_and_work_and_util(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """mixed20 at smoke scale: about a minute with the making of its inputs."""
-    monkeypatch.chdir(tmp_path)
     assert main(["run", "mixed20", "--compressibility", "yes", "--html", "no", "--output", "run"]) == 0
     found = open_run(tmp_path / "run").facts.compressibility
     assert found is not None

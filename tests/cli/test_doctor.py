@@ -19,7 +19,7 @@ from mawl.measure.devices import Mount
 from mawl.measure.machine import Machine, read_machine
 from mawl.plan.needs import needs
 from mawl.plan.workload import load_workload, make_plan
-from tests.fakes.command_line import call
+from tests.fakes.command_line import Verbs, call
 
 
 @pytest.fixture(autouse=True)
@@ -44,11 +44,8 @@ def with_free_bytes(monkeypatch: pytest.MonkeyPatch, free: int) -> None:
     monkeypatch.setattr(os, "statvfs", lambda path: figures(2**40, free // 4096, free // 4096, 4096))
 
 
-def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
-    place: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("doctor", "nano") == 0
-    text = capsys.readouterr().out
+def test_a_machine_that_suits_ends_with_0_and_makes_nothing(place: Path, verbs: Verbs) -> None:
+    text = verbs.out("doctor", "nano")
     for name in (
         "python",
         "libraries",
@@ -66,9 +63,8 @@ def test_a_machine_that_suits_ends_with_0_and_makes_nothing(
     assert list(place.iterdir()) == []
 
 
-def test_json_has_base_units_and_one_sentence_each(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("doctor", "nano", "--json") == 0
-    told = json.loads(capsys.readouterr().out)
+def test_json_has_base_units_and_one_sentence_each(verbs: Verbs) -> None:
+    told = json.loads(verbs.out("doctor", "nano", "--json"))
     assert told["status"] in ("ok", "notice")
     assert told["machine"]["memory_bytes"] == read_machine().memory_bytes
     assert told["machine"]["cores"] == read_machine().cores
@@ -77,24 +73,20 @@ def test_json_has_base_units_and_one_sentence_each(capsys: pytest.CaptureFixture
         assert (check["status"] == "ok") == (check["cure"] is None)
 
 
-def test_a_workload_that_fits_shows_what_it_needs(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("doctor", "nano") == 0
-    text = capsys.readouterr().out
+def test_a_workload_that_fits_shows_what_it_needs(verbs: Verbs) -> None:
+    text = verbs.out("doctor", "nano")
     assert "needed" in text and "declare" in text
 
 
-def test_too_little_space_is_a_problem_with_a_cure(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_little_space_is_a_problem_with_a_cure(monkeypatch: pytest.MonkeyPatch, verbs: Verbs) -> None:
     with_free_bytes(monkeypatch, 2**20)
-    assert call("doctor", "nano") == 1
-    text = capsys.readouterr().out
+    text = verbs.out("doctor", "nano", status=1)
     assert "problem  space" in text and "--scale" in text
     assert text.strip().endswith("a run cannot work here until the problems are solved")
 
 
 def test_inputs_that_lie_there_already_make_it_a_notice(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     inputs = place / "mawl-data" / "mawl-inputs"
     inputs.mkdir(parents=True)
@@ -102,8 +94,7 @@ def test_inputs_that_lie_there_already_make_it_a_notice(
     needed = needs(make_plan(spec, where=where, scale=1.0))
     (inputs / "table").write_bytes(b"x" * sum(table.bytes for table in needed.tables))
     with_free_bytes(monkeypatch, sum(needed.space_bytes.values()) - 8192)
-    assert call("doctor", "nano") == 0
-    assert "may lie there already; mawl generate says for certain" in capsys.readouterr().out
+    assert "may lie there already; mawl generate says for certain" in verbs.out("doctor", "nano")
 
 
 def test_without_a_workload_the_default_one_is_asked_for(
@@ -114,22 +105,20 @@ def test_without_a_workload_the_default_one_is_asked_for(
     assert "problem  space" in capsys.readouterr().out
 
 
-def test_too_little_memory_is_a_problem(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_too_little_memory_is_a_problem(monkeypatch: pytest.MonkeyPatch, verbs: Verbs) -> None:
     with_machine(monkeypatch, memory_bytes=2**20, memory_available_bytes=2**20)
-    assert call("doctor", "nano") == 1
-    assert "problem  memory" in capsys.readouterr().out
+    assert "problem  memory" in verbs.out("doctor", "nano", status=1)
 
 
-def test_a_role_that_cannot_be_written_is_a_problem(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_role_that_cannot_be_written_is_a_problem(place: Path, verbs: Verbs) -> None:
     (place / "file").write_text("")
-    assert call("doctor", "--work", "file") == 1
-    assert "file cannot be made or written; name a writable directory" in capsys.readouterr().out
+    assert "file cannot be made or written; name a writable directory" in verbs.out(
+        "doctor", "--work", "file", status=1
+    )
 
 
 def test_memory_as_a_device_is_a_notice(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch, verbs: Verbs, tmp_path: Path
 ) -> None:
     device = tmp_path.stat().st_dev
     mounts = tmp_path / "mountinfo"
@@ -139,8 +128,7 @@ def test_memory_as_a_device_is_a_notice(
         "file_systems",
         lambda roles, needed, **order: space.file_systems(roles, needed, mounts, **order),
     )
-    assert call("doctor", "nano") == 0
-    assert "which is memory and no device; name directories on a disk" in capsys.readouterr().out
+    assert "which is memory and no device; name directories on a disk" in verbs.out("doctor", "nano")
 
 
 def test_what_is_asked_wrongly_is_an_error_of_use() -> None:
@@ -174,16 +162,14 @@ def test_doctor_works_where_the_libraries_of_the_programs_are_absent(place: Path
 
 
 def test_spill_beyond_the_ephemeral_storage_of_a_pod_is_foreseen(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     # Without mounts of its own the pod writes into the container's layer, at /.
     monkeypatch.setattr("mawl.measure.space.read_mounts", lambda proc: [container_layer()])
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1073741824")
-    assert call("doctor", "nano") == 0
-    assert "1.07 GB free (ephemeral storage of the pod)" in capsys.readouterr().out
+    assert "1.07 GB free (ephemeral storage of the pod)" in verbs.out("doctor", "nano")
     monkeypatch.setenv("MAWL_EPHEMERAL_STORAGE", "1000000")
-    assert call("doctor", "nano") == 1
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "ephemeral" in line]
+    (line,) = [line for line in verbs.out("doctor", "nano", status=1).splitlines() if "ephemeral" in line]
     assert line.startswith("problem") and "raise limits.ephemeral-storage" in line
 
 
@@ -198,13 +184,14 @@ def container_layer() -> Mount:
 
 
 def test_files_in_memory_count_against_the_memory_of_the_container(
-    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    place: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     spec, where = load_workload("nano")
     need = needs(make_plan(spec, where=where, scale=1.0))
     with_machine(monkeypatch, memory_limit_bytes=need.memory_bytes + 2**20, memory_available_bytes=2**34)
     assert call("doctor", "nano") == 0
     monkeypatch.setattr(doctor, "in_memory_bytes", lambda *_, **__: 2**21)
-    assert call("doctor", "nano") == 1
-    (line,) = [line for line in capsys.readouterr().out.splitlines() if "files in memory" in line]
+    (line,) = [
+        line for line in verbs.out("doctor", "nano", status=1).splitlines() if "files in memory" in line
+    ]
     assert line.startswith("problem") and "and files in memory 2.00 MiB; put all roles on disks" in line

@@ -14,6 +14,7 @@ from mawl.commands.main import main
 from mawl.commands.report import FORMATS
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
+from tests.fakes.command_line import Verbs
 from tests.importers.test_import import EIGHT, log, write
 
 
@@ -30,10 +31,9 @@ def logs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     )
 
 
-def test_the_json_counts_and_names_the_run(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_json_counts_and_names_the_run(logs: Path, verbs: Verbs) -> None:
     (logs / "notes.txt").write_text("a letter\n")
-    assert main(["import", "logs", "--json"]) == 0
-    made = json.loads(capsys.readouterr().out)
+    made = json.loads(verbs.out("import", "logs", "--json"))
     assert (made["jobs"], made["steps"], made["blocks"], made["sessions"]) == (3, 6, 9, 3)
     assert [(skipped["file"], skipped["line"]) for skipped in made["skipped"]] == [("notes.txt", None)]
     assert Path("runs", "latest").resolve().name == made["run"]
@@ -41,24 +41,24 @@ def test_the_json_counts_and_names_the_run(logs: Path, capsys: pytest.CaptureFix
 
 @pytest.mark.parametrize("form", ["text", "saslog", *FORMATS])
 def test_every_format_reports_an_imported_run(
-    logs: Path, form: str, capsys: pytest.CaptureFixture[str]
+    logs: Path, form: str, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["import", str(logs), "--output", "one"]) == 0
     capsys.readouterr()
-    assert main(["report", "one", "--format", form]) == 0
-    said = capsys.readouterr().out
+    said = verbs.out("report", "one", "--format", form)
     assert "imported" in said or form in ("saslog", "logparse", "throughput"), said[:500]
     if form == "logparse":
         assert [line.split(",")[1] for line in said.splitlines()[1:]] == ["DATA", "SORT"] * 3
 
 
-def test_imported_runs_are_compared_and_listed(logs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_imported_runs_are_compared_and_listed(
+    logs: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
+) -> None:
     for _ in range(2):
         assert main(["import", str(logs)]) == 0
     one, other = sorted(path.name for path in Path("runs").iterdir() if not path.is_symlink())
     capsys.readouterr()
-    assert main(["compare", one, other]) == 0
-    assert "geometric means over jobs and runs" in capsys.readouterr().out
+    assert "geometric means over jobs and runs" in verbs.out("compare", one, other)
     failures: list[Exception] = []
     app = create_app(Path("runs"), standard_renderers(AnswerBounds()), failed=failures.append)
     with TestClient(app, base_url="http://127.0.0.1:6295") as visitor:
@@ -79,12 +79,9 @@ def test_imported_runs_are_compared_and_listed(logs: Path, capsys: pytest.Captur
         (["logs", "--role", "tape=x"], "--role tape=x: expected ROLE=PATTERN"),
     ],
 )
-def test_bad_use_is_one_sentence(
-    logs: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_bad_use_is_one_sentence(logs: Path, arguments: list[str], said: str, verbs: Verbs) -> None:
     assert logs.is_dir()
-    assert main(["import", *arguments]) == 2
-    error = capsys.readouterr().err
+    error = verbs.err("import", *arguments, status=2)
     assert said in error
     assert error.count("\n") == 1
     assert not Path("runs").exists() or list(Path("runs").iterdir()) == []

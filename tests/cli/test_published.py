@@ -10,12 +10,11 @@ from mawl.base.errors import UsageError
 from mawl.records.papers import published as shipped
 from mawl.reports.layout import LINE_WIDTH
 from tests.cli.conftest import Command
-from tests.fakes.command_line import call
+from tests.fakes.command_line import Verbs, call
 
 
-def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("published") == 0
-    out = capsys.readouterr().out
+def test_the_list_names_every_result_and_its_paper(verbs: Verbs) -> None:
+    out = verbs.out("published")
     assert {line.split()[0] for line in out.splitlines() if line} >= set(shipped())
     assert "REDP-5288-00" in out and "SAS Institute Inc" in out
     (row,) = [line for line in out.splitlines() if line.startswith("s822-xiv-20 ")]
@@ -26,9 +25,8 @@ def test_the_list_names_every_result_and_its_paper(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.parametrize("name", shipped())
-def test_a_page_has_source_figures_and_caveats(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("published", name) == 0
-    out = capsys.readouterr().out
+def test_a_page_has_source_figures_and_caveats(name: str, verbs: Verbs) -> None:
+    out = verbs.out("published", name)
     assert out.startswith(f"{name}: ") and "\nfrom " in out
     assert "\nAs published\n" in out and "\nPer core and in shape" in out and "\nCaveats\n  - " in out
     assert "None" not in out and max(map(len, out.splitlines())) <= LINE_WIDTH
@@ -43,14 +41,12 @@ def test_what_a_paper_does_not_give_is_blank(capsys: pytest.CaptureFixture[str])
     assert "4 x -" in out and "above 1; the figure is in a graph only" in out
 
 
-def test_json_of_one_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("published", "s822-xiv-20", "--json") == 0
-    one = json.loads(capsys.readouterr().out)
+def test_json_of_one_and_of_all(verbs: Verbs) -> None:
+    one = json.loads(verbs.out("published", "s822-xiv-20", "--json"))
     assert one["io"]["device"]["peak"]["total_bytes_per_second"] == 4.5e9
     assert one["io"]["device"]["peak"]["read_bytes_per_second"] is None
     assert one["time"]["real_time_seconds"] == 70500
-    assert call("published", "--format", "json") == 0
-    every = json.loads(capsys.readouterr().out)
+    every = json.loads(verbs.out("published", "--format", "json"))
     assert [result["id"] for result in every["results"]] == list(shipped())
     assert {paper["source"]["key"] for paper in every["papers"]} >= {one["source"]["key"]}
 
@@ -68,16 +64,15 @@ def test_a_margin_that_several_programs_kept_is_no_bound(capsys: pytest.CaptureF
     assert "does not say how many, nor by how much" in out and "up to 5" not in out
 
 
-def test_tables_of_a_paper(capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("published", "dl980-ioscale-2014", "--tables") == 0
-    out = capsys.readouterr().out
+def test_tables_of_a_paper(verbs: Verbs) -> None:
+    out = verbs.out("published", "dl980-ioscale-2014", "--tables")
     assert "Table 2: real time, memory" in out and "51 h 06 min" in out
     assert max(map(len, out.splitlines())) <= LINE_WIDTH
-    assert call("published", "dl980-flash-30", "--tables", "--json") == 0
-    tables = json.loads(capsys.readouterr().out)["tables"]
+    tables = json.loads(verbs.out("published", "dl980-flash-30", "--tables", "--json"))["tables"]
     assert [table["exhibit"] for table in tables] == ["Table 1", "Table 2", "Table 3"]
-    assert call("published", "dl980-flash-30", "--tables", "--format", "markdown") == 0
-    assert "| memory, all jobs | 52.2 GiB | 51.2 GiB |" in capsys.readouterr().out
+    assert "| memory, all jobs | 52.2 GiB | 51.2 GiB |" in verbs.out(
+        "published", "dl980-flash-30", "--tables", "--format", "markdown"
+    )
 
 
 @pytest.mark.parametrize(

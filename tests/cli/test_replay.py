@@ -14,7 +14,7 @@ from mawl.records.store.folder import RunWriter
 from tests.derive.replay.test_compare import HASHED
 from tests.derive.shop import WORDS, logs
 from tests.derive.test_derive import run_of
-from tests.fakes.command_line import call
+from tests.fakes.command_line import Verbs, call
 from tests.fakes.replayed import replayed_run
 from tests.fakes.stored_run import PLAN, facts
 
@@ -32,29 +32,23 @@ def pair(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, str]:
 
 
 def test_every_form_begins_with_the_sentence(
-    pair: tuple[str, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pair: tuple[str, str], tmp_path: Path, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert call("compare", *pair) == 0
     sentence = "9 steps of 3 jobs took 27 min 00 s in again, +50 % against the 18 min 00 s of the logs"
     text = " ".join(capsys.readouterr().out.split())
     assert text.startswith(f"measured {sentence}; the night was held with ")
     assert "no finding the difference also contains that between SAS and mawl's kernels" in text
-    assert call("compare", *pair, "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["sentence"].startswith(sentence)
-    assert call("compare", *pair, "--format", "markdown") == 0
-    assert capsys.readouterr().out.startswith(f"# {sentence}")
+    assert json.loads(verbs.out("compare", *pair, "--format", "json"))["sentence"].startswith(sentence)
+    assert verbs.out("compare", *pair, "--format", "markdown").startswith(f"# {sentence}")
     page = tmp_path / "page.html"
     assert call("compare", *pair, "--format", "html", "--output", str(page)) == 0
     assert f"<h1>{sentence}" in page.read_text()
-    assert call("compare", *pair, "--all") == 0
-    assert "more step" not in capsys.readouterr().out
+    assert "more step" not in verbs.out("compare", *pair, "--all")
 
 
-def test_a_run_is_never_called_slower_than_logs(
-    pair: tuple[str, str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("compare", *pair, "--fail-on", "slower") == 4
-    assert capsys.readouterr().out.startswith("measured ")
+def test_a_run_is_never_called_slower_than_logs(pair: tuple[str, str], verbs: Verbs) -> None:
+    assert verbs.out("compare", *pair, "--fail-on", "slower", status=4).startswith("measured ")
 
 
 def test_the_wrong_order_and_several_runs_are_one_sentence(pair: tuple[str, str], tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from mawl.reports import csv
 from mawl.reports.screen import MOST_LINES
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
-from tests.fakes.command_line import call
+from tests.fakes.command_line import Verbs, call
 from tests.fakes.full_disk import small_files
 from tests.fakes.stored_run import facts, write_run
 
@@ -26,31 +26,31 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path / "runs"
 
 
-def test_the_newest_run_as_text_by_default(
-    runs: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_newest_run_as_text_by_default(runs: Path, verbs: Verbs, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(runs.parent)
-    assert call("report") == 0
-    out = capsys.readouterr().out
+    out = verbs.out("report")
     assert out.startswith("answer    NO: 1 of 6 jobs")
     assert "\nrun       20260101-080000-tiny" in out
     assert len(out.splitlines()) <= MOST_LINES
-    assert call("report", "--all") == 0
-    assert capsys.readouterr().out.startswith("run       20260101-080000-tiny")
+    assert verbs.out("report", "--all").startswith("run       20260101-080000-tiny")
 
 
-def test_json_and_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("report", "one", "--runs", str(runs), "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out)["jobs"]["total"] == 6
-    assert call("report", str(runs / "one"), "--format", "saslog", "--job", "s2-1") == 0
-    out = capsys.readouterr().out
+def test_json_and_saslog(runs: Path, verbs: Verbs) -> None:
+    assert (
+        json.loads(verbs.out("report", "one", "--runs", str(runs), "--format", "json"))["jobs"]["total"] == 6
+    )
+    out = verbs.out("report", str(runs / "one"), "--format", "saslog", "--job", "s2-1")
     assert out.count("NOTE: The SAS System used:") == 1
     assert "job s2-1" in out
 
 
-def test_all_jobs_stand_in_the_saslog(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("report", "one", "--runs", str(runs), "--format", "saslog") == 0
-    assert capsys.readouterr().out.count("NOTE: The SAS System used:") == 6
+def test_all_jobs_stand_in_the_saslog(runs: Path, verbs: Verbs) -> None:
+    assert (
+        verbs.out("report", "one", "--runs", str(runs), "--format", "saslog").count(
+            "NOTE: The SAS System used:"
+        )
+        == 6
+    )
 
 
 def test_into_a_file(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -75,31 +75,26 @@ def test_a_bad_place_for_the_report_fails_before_the_run_is_read(runs: Path, tmp
         call("report", "no-such-run", "--runs", str(runs), "--output", str(tmp_path / "none" / "report.txt"))
 
 
-def test_colours_where_they_are_asked_for_and_nowhere_else(
-    runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("report", str(runs / "one")) == 0
-    plain = capsys.readouterr().out
+def test_colours_where_they_are_asked_for_and_nowhere_else(runs: Path, tmp_path: Path, verbs: Verbs) -> None:
+    plain = verbs.out("report", str(runs / "one"))
     assert "\x1b" not in plain
-    assert call("report", str(runs / "one"), "--color", "always") == 0
-    coloured = capsys.readouterr().out
+    coloured = verbs.out("report", str(runs / "one"), "--color", "always")
     assert "\x1b[31mNO\x1b[0m" in coloured
     assert re.sub(r"\x1b\[\d*m", "", coloured) == plain
     assert call("report", str(runs / "one"), "--output", str(tmp_path / "report.txt")) == 0
     assert (tmp_path / "report.txt").read_text() == plain
 
 
-def test_openmetrics(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("report", str(runs / "one"), "--format", "openmetrics") == 0
-    out = capsys.readouterr().out
+def test_openmetrics(runs: Path, verbs: Verbs) -> None:
+    out = verbs.out("report", str(runs / "one"), "--format", "openmetrics")
     assert out.endswith("\n# EOF\n") and 'mawl_jobs_finished{run_id="20260101-080000-tiny"' in out
 
 
-def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert call("report", str(runs / "one"), "--format", "csv") == 0
-    assert capsys.readouterr().out.startswith("run_id,figure,unit,value,missing\n")
-    assert call("report", str(runs / "one"), "--format", "csv", "--table", "jobs") == 0
-    jobs = capsys.readouterr().out
+def test_csv_one_table_or_all_of_them(runs: Path, tmp_path: Path, verbs: Verbs) -> None:
+    assert verbs.out("report", str(runs / "one"), "--format", "csv").startswith(
+        "run_id,figure,unit,value,missing\n"
+    )
+    jobs = verbs.out("report", str(runs / "one"), "--format", "csv", "--table", "jobs")
     assert len(jobs.splitlines()) == 7
     place = tmp_path / "new" / "tables"
     assert call("report", str(runs / "one"), "--format", "csv", "--table", "all", "--output", str(place)) == 0
@@ -125,11 +120,8 @@ def test_a_disk_that_is_full_costs_no_earlier_report_and_is_named(
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_every_format_comes_out_and_ends_in_one_line_feed(
-    name: str, runs: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert call("report", str(runs / "one"), "--format", name) == 0
-    out = capsys.readouterr().out
+def test_every_format_comes_out_and_ends_in_one_line_feed(name: str, runs: Path, verbs: Verbs) -> None:
+    out = verbs.out("report", str(runs / "one"), "--format", name)
     assert len(out) > 100 and out.endswith("\n") and not out.endswith("\n\n")
 
 

@@ -27,6 +27,7 @@ from tests.cli.conftest import Command
 from tests.cli.test_attach import ROLES, table
 from tests.cli.test_replay import logs_and_run
 from tests.fakes.answered import NO, YES, answered
+from tests.fakes.command_line import Verbs
 from tests.fakes.found_campaigns import EVERY
 from tests.fakes.probes import stub_fio
 from tests.fakes.recorded_host import aix_recording
@@ -189,14 +190,11 @@ def test_a_figure_has_its_definition_and_a_field_of_another_type_is_refused(tmp_
         check_valid("generate", {"seconds": 1.0})
 
 
-def test_the_verb_lists_and_prints_them(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["schema"]) == 0
-    listed = capsys.readouterr().out.splitlines()
+def test_the_verb_lists_and_prints_them(verbs: Verbs) -> None:
+    listed = verbs.out("schema").splitlines()
     assert [line.split()[0] for line in listed] == list(FORMATS)
-    assert main(["schema", "rank"]) == 0
-    assert capsys.readouterr().out == text("rank")
-    assert main(["schema", "ranking"]) == 2
-    assert "no schema is called 'ranking'" in capsys.readouterr().err
+    assert verbs.out("schema", "rank") == text("rank")
+    assert "no schema is called 'ranking'" in verbs.err("schema", "ranking", status=2)
 
 
 def test_every_verb_that_prints_json_has_its_schema() -> None:

@@ -17,12 +17,20 @@ from mawl.tuning.profile_files import profiles
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
 from tests.fakes.collected_hosts import client
+from tests.fakes.command_line import Verbs
 from tests.fakes.recorded_host import aix_recording
 
 
-def test_all_profiles_with_every_setting_by_name(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "show", "--all", "--json"]) == 0
-    shown = {one["name"]: one["settings"] for one in json.loads(capsys.readouterr().out)["profiles"]}
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def test_all_profiles_with_every_setting_by_name(verbs: Verbs) -> None:
+    shown = {
+        one["name"]: one["settings"]
+        for one in json.loads(verbs.out("tune", "show", "--all", "--json"))["profiles"]
+    }
     assert set(shown) == set(profiles())
     maxfree = next(one for one in shown["aix-power8"] if one["name"] == "maxfree")
     assert (maxfree["recommended"], maxfree["default"], maxfree["source"]["key"]) == (
@@ -32,27 +40,20 @@ def test_all_profiles_with_every_setting_by_name(capsys: pytest.CaptureFixture[s
     )
 
 
-def test_every_profile_is_listed_and_shown(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "show"]) == 0
-    assert {line.split()[0] for line in capsys.readouterr().out.splitlines() if line} >= set(profiles())
+def test_every_profile_is_listed_and_shown(verbs: Verbs) -> None:
+    assert {line.split()[0] for line in verbs.out("tune", "show").splitlines() if line} >= set(profiles())
     for name, one in profiles().items():
-        assert main(["tune", "show", name]) == 0
-        out = capsys.readouterr().out
+        out = verbs.out("tune", "show", name)
         assert out.startswith(f"{name}: ")
         assert all(setting.name in out for setting in one.settings)
 
 
-def test_this_machine_is_compared(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["tune", "check", "--live", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_this_machine_is_compared(verbs: Verbs) -> None:
+    found = json.loads(verbs.out("tune", "check", "--live", "--json"))
     current = {row["name"]: row["current"] for row in found["settings"]}
     assert current["swappiness"] == int(Path("/proc/sys/vm/swappiness").read_text())
     assert sum(found["counts"].values()) == len(found["settings"])
-    assert main(["tune", "check", "--live", "--all"]) == 0
-    out = capsys.readouterr().out
+    out = verbs.out("tune", "check", "--live", "--all")
     assert "swappiness" in out and "Nothing was changed." in out
     assert len(out.splitlines()[0]) <= LINE_WIDTH
 
@@ -61,10 +62,7 @@ FACTORS = {"bytes": 1024, "percent": 1, "count": 1, "code": 1}
 """Of a unit, what the kernel's number is of it: sizes of block devices are in KiB (``_kb``)."""
 
 
-def test_each_number_is_what_the_file_says_that_it_is_read_from(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_each_number_is_what_the_file_says_that_it_is_read_from(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["tune", "check", "--live", "--all", "--json"]) == 0
     compared = set()
     for row in json.loads(capsys.readouterr().out)["settings"]:
@@ -94,9 +92,8 @@ def test_each_number_is_what_the_file_says_that_it_is_read_from(
         (["show", "absent.toml"], "absent.toml: cannot be read"),
     ],
 )
-def test_wrong_use_is_one_sentence(words: list[str], reason: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", *words]) == 2
-    assert reason in capsys.readouterr().err
+def test_wrong_use_is_one_sentence(words: list[str], reason: str, verbs: Verbs) -> None:
+    assert reason in verbs.err("tune", *words, status=2)
 
 
 def test_a_run_records_its_settings_and_is_checked(mawl: Command) -> None:
@@ -145,34 +142,26 @@ def test_a_recorded_aix_host_is_checked_from_its_bbbp_sections(mawl: Command) ->
     assert all(rows[name]["is_default"] for name in ("maxfree", "maxuproc", "queue_depth", "max_xfer_size"))
 
 
-def test_a_collected_host_is_checked_as_text_and_json(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_collected_host_is_checked_as_text_and_json(tmp_path: Path, verbs: Verbs) -> None:
     folder = str(client(tmp_path / "lpar1", "default"))
-    assert main(["tune", "check", "--from", folder, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(verbs.out("tune", "check", "--from", folder, "--json"))
     assert (found["platform"], found["collected"], found["nodes"]) == ("aix", True, ["lpar1"])
     assert sum(found["counts"].values()) == len(found["settings"])
     (tmp_path / "lpar1/notes.txt").write_text("by hand")
-    assert main(["tune", "check", "--from", folder]) == 0
-    out = capsys.readouterr().out
+    out = verbs.out("tune", "check", "--from", folder)
     assert out.startswith("collected files (lpar1): ")
     assert "maxfree: 1088 (the default), recommended 73728 pages" in out.replace(" pages (the", " (the")
     assert "not read:\n  notes.txt: not in MANIFEST" in out
 
 
-def test_the_collector_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["tune", "collector", "aix"]) == 0
-    out = capsys.readouterr().out
+def test_the_collector_is_printed(verbs: Verbs) -> None:
+    out = verbs.out("tune", "collector", "aix")
     assert out.startswith("#!/bin/sh\n# Collects settings") and out.endswith('--from $dir"\n')
 
 
-def test_before_and_after_give_the_tables_of_a_paper(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_before_and_after_give_the_tables_of_a_paper(tmp_path: Path, verbs: Verbs) -> None:
     sides = [str(client(tmp_path / name, name)) for name in ("default", "recommended")]
-    assert main(["tune", "compare", *sides, "--all"]) == 0
-    changed, left, *_ = capsys.readouterr().out.split("left as they were:")
+    changed, left, *_ = verbs.out("tune", "compare", *sides, "--all").split("left as they were:")
     (row,) = [line.split() for line in changed.splitlines() if line.startswith("  maxfree ")]
     assert row == ["maxfree", "1088", "73728", "1088", "pages", "73728", "pages"]
     assert "  maxfree: page stealing frees more at a time" in changed and "  timeslice " in left

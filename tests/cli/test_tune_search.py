@@ -16,16 +16,21 @@ import pytest
 
 from mawl import __version__
 from mawl.commands.campaign_settings import this_machine
-from mawl.commands.main import main
 from mawl.commands.tune import parse_budget
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.tuning.search.records import read_search, write_search
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
+from tests.fakes.command_line import Verbs
 from tests.fakes.search_runs import asked, campaign
 
 PROFILE = 'work = ["fast-work"]\nvolume_order = "free-space"\n[options]\nsortsize = "64MiB"\ncpucount = 2\n'
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.mark.lab
@@ -100,13 +105,12 @@ def test_an_interrupt_ends_with_130_and_how_to_go_on(mawl: Command) -> None:
     ],
 )
 def test_a_search_goes_on_only_where_it_was_begun(
-    changes: dict[str, Any], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    changes: dict[str, Any], reason: str, tmp_path: Path, verbs: Verbs
 ) -> None:
     machine = msgspec.structs.replace(this_machine(), **changes.get("machine", {}))
     write_campaign(tmp_path, msgspec.structs.replace(campaign(), **{**changes, "machine": machine}))
     write_search(tmp_path, asked())
-    assert main(["tune", "search", "--continue", str(tmp_path)]) == 2
-    assert reason in capsys.readouterr().err
+    assert reason in verbs.err("tune", "search", "--continue", str(tmp_path), status=2)
 
 
 def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:
@@ -120,13 +124,9 @@ def test_a_profile_is_applied_under_the_command_line(mawl: Command) -> None:
     assert facts.roles["work"] == [str(mawl.directory / "fast-work")]
 
 
-def test_a_profile_that_is_wrong_is_refused_with_file_key_and_reason(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_a_profile_that_is_wrong_is_refused_with_file_key_and_reason(tmp_path: Path, verbs: Verbs) -> None:
     (tmp_path / "bad.toml").write_text("[options]\nsortsize = 1\n")
-    assert main(["run", "nano", "--profile", "bad.toml"]) == 2
-    said = capsys.readouterr().err
+    said = verbs.err("run", "nano", "--profile", "bad.toml", status=2)
     assert "bad.toml: key options: sortsize: expected at least 4 KiB, found 1" in said
     assert list(tmp_path.iterdir()) == [tmp_path / "bad.toml"]
 
@@ -154,32 +154,21 @@ def test_a_profile_that_is_wrong_is_refused_with_file_key_and_reason(
     ],
 )
 def test_what_cannot_be_searched_is_refused_before_any_run(
-    words: list[str],
-    reason: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], reason: str, tmp_path: Path, verbs: Verbs
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["tune", "search", "nano", *words]) == 2
-    assert reason in capsys.readouterr().err
+    assert reason in verbs.err("tune", "search", "nano", *words, status=2)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_no_search_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["tune", "search", "--continue", "absent"]) == 2
-    assert "absent: is no campaign" in capsys.readouterr().err
+def test_a_folder_that_is_no_search_is_refused(verbs: Verbs) -> None:
+    assert "absent: is no campaign" in verbs.err("tune", "search", "--continue", "absent", status=2)
 
 
-def test_without_the_library_it_says_how_to_get_it(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_the_library_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch, verbs: Verbs) -> None:
     monkeypatch.setattr("mawl.commands.tune.find_spec", lambda _: None)
-    assert main(["tune", "search", "nano", "--dimension", "cpucount=2"]) == 1
-    assert "install it with: pip install 'mawl[search]'" in capsys.readouterr().err
+    assert "install it with: pip install 'mawl[search]'" in verbs.err(
+        "tune", "search", "nano", "--dimension", "cpucount=2", status=1
+    )
 
 
 def test_other_verbs_do_not_load_the_library(mawl: Command) -> None:

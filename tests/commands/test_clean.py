@@ -20,7 +20,13 @@ from mawl.records.spec.program_options import ROLES
 from mawl.records.store.facts import write_facts
 from mawl.records.store.files import try_lock
 from mawl.records.volumes import Volumes, claim_directory
+from tests.fakes.command_line import Verbs
 from tests.fakes.stored_run import facts
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def died(directory: Path, monkeypatch: pytest.MonkeyPatch, **changes: object) -> list[Path]:
@@ -81,11 +87,10 @@ def test_what_a_run_of_a_qualification_elsewhere_left_goes_with_the_command_that
 
 
 def test_a_run_that_was_not_measured_here_names_no_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     left = died(tmp_path, monkeypatch, kind="imported", outcome="completed")
-    assert main(["clean"]) == 0
-    assert capsys.readouterr().out == "nothing to clean\n"
+    assert verbs.out("clean") == "nothing to clean\n"
     assert [path.exists() for path in left] == [True, True, True]
 
 
@@ -109,9 +114,8 @@ def killed_run(directory: Path, run_id: str, places: tuple[str, ...], *, keeps: 
 
 @pytest.mark.parametrize("second", list(permutations("abc")))
 def test_results_stay_whatever_else_their_directory_was_used_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, second: tuple[str, ...]
+    tmp_path: Path, second: tuple[str, ...]
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     for run_id, places in (("one", ("a", "b", "c")), ("two", second)):
         volumes = killed_run(tmp_path, run_id, places)
         assert main(["clean"]) == 0
@@ -121,26 +125,19 @@ def test_results_stay_whatever_else_their_directory_was_used_for(
     assert left == sorted(["a/mawl-run-one", f"{second[ROLES.index('data')]}/mawl-run-two"])
 
 
-def test_outputs_that_a_killed_run_would_not_have_kept_go(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_outputs_that_a_killed_run_would_not_have_kept_go(tmp_path: Path) -> None:
     volumes = killed_run(tmp_path, "one", ("a", "b", "c"), keeps=False)
     assert main(["clean"]) == 0
     assert not any(place.exists() for place in volumes.run_places())
 
 
-def test_a_run_folder_from_elsewhere_names_nothing_of_other_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_run_folder_from_elsewhere_names_nothing_of_other_runs(tmp_path: Path, verbs: Verbs) -> None:
     volumes = killed_run(tmp_path / "theirs", "one", ("a", "b", "c"))
-    monkeypatch.chdir(tmp_path)
     folder = tmp_path / "runs" / "copied"
     folder.mkdir(parents=True)
     roles = {role: [str(path) for path in volumes.directories[role]] for role in ROLES}
     write_facts(folder, facts(run_id="copied", roles=roles))
-    assert main(["clean"]) == 0
-    assert capsys.readouterr().out == "nothing to clean\n"
+    assert verbs.out("clean") == "nothing to clean\n"
     assert all(place.is_dir() for place in volumes.run_places())
     assert main(["clean", str(tmp_path / "theirs" / "b")]) == 0, "the user named it"
     assert [place.is_dir() for place in volumes.run_places()].count(False) == 1
@@ -148,24 +145,21 @@ def test_a_run_folder_from_elsewhere_names_nothing_of_other_runs(
 
 @pytest.mark.parametrize("said", ["made by mawl: run one\n", "", "made by mawl: run other as work\n"])
 def test_a_directory_whose_mark_names_no_role_stays_and_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], said: str
+    tmp_path: Path, verbs: Verbs, said: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     place = tmp_path / "work" / "mawl-run-one"
     place.mkdir(parents=True)
     (place / MARK).write_text(said)
     (place / "result").touch()
-    assert main(["clean", "--work", "work"]) == 0
-    assert f"kept {place}: its mark does not say" in capsys.readouterr().out
+    assert f"kept {place}: its mark does not say" in verbs.out("clean", "--work", "work")
     (place / "result").unlink()
     assert main(["clean", "--work", "work"]) == 0
     assert not place.exists(), "without content nothing can be lost"
 
 
 def test_a_directory_in_shared_memory_without_a_mark_stays_and_is_named_with_the_cure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     shared = tmp_path / "shared memory"
     monkeypatch.setattr(clean, "SHARED_MEMORY", shared)
     place = shared / "mawl-run-one"
@@ -175,16 +169,14 @@ def test_a_directory_in_shared_memory_without_a_mark_stays_and_is_named_with_the
     marked, lock = claim_directory(shared, "two", "counters")
     os.close(lock)
     (marked / "b.counters").touch()
-    assert main(["clean"]) == 0
-    assert capsys.readouterr().out == (
+    assert verbs.out("clean") == (
         f"kept {place}: it has no mark of mawl, so mawl does not know whose files it holds; "
         f"if you do not need them, remove it with rm -r '{place}'\n"
     )
     assert (place / "a.counters").exists()
 
 
-def test_what_was_killed_before_it_began_goes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_what_was_killed_before_it_began_goes(tmp_path: Path) -> None:
     (tmp_path / "work").mkdir()
     runs = tmp_path / "runs"
     for name in ("20261123-101010-nano-ab12", "20261123-101010-nano-cd34", "mine"):
@@ -220,18 +212,16 @@ def test_one_clean_is_enough_when_it_had_to_end_processes(
 
 @pytest.mark.parametrize("option", ["--work", "--runs"])
 def test_a_place_that_cannot_be_read_is_said_and_is_no_success(
-    option: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    option: str, tmp_path: Path, verbs: Verbs
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     (tmp_path / "file").touch()
-    assert main(["clean", option, "file"]) == 1
-    assert capsys.readouterr().out == f"could not look into {tmp_path / 'file'}: not a directory\n"
+    assert (
+        verbs.out("clean", option, "file", status=1)
+        == f"could not look into {tmp_path / 'file'}: not a directory\n"
+    )
 
 
-def test_old_tries_of_the_page_cache_go_and_nothing_that_looks_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
+def test_old_tries_of_the_page_cache_go_and_nothing_that_looks_alike(tmp_path: Path) -> None:
     work = tmp_path / "work"
     work.mkdir()
     long_ago = time.time() - 7200
@@ -251,12 +241,10 @@ def test_old_tries_of_the_page_cache_go_and_nothing_that_looks_alike(
 
 
 def test_a_control_group_that_somebody_else_removed_meanwhile_is_no_failure(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     monkeypatch.setattr(clean, "leftover_groups", lambda _: [tmp_path / "gone"])
-    monkeypatch.chdir(tmp_path)
-    assert main(["clean"]) == 0
-    assert "gone" not in capsys.readouterr().out
+    assert "gone" not in verbs.out("clean")
 
 
 def kept_by_node2(directory: Path, monkeypatch: pytest.MonkeyPatch, home: str = "home") -> Path:
@@ -273,18 +261,17 @@ def kept_by_node2(directory: Path, monkeypatch: pytest.MonkeyPatch, home: str = 
 
 @pytest.mark.parametrize("home", ["home", "."])
 def test_the_run_folder_of_a_lost_node_is_named_with_what_to_do(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], home: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs, home: str
 ) -> None:
     folder = kept_by_node2(tmp_path, monkeypatch, home)
-    assert main(["clean"]) == 0
-    said = capsys.readouterr().out
+    said = verbs.out("clean")
     assert said.startswith(f"kept {folder} (run folder of node2 of the run 20260101-080000-nano-ab12), ")
     assert "B: mawl collect 20260101-080000-nano-ab12 on the controller joins it" in said
     assert f"mawl clean --node-runs {folder.parent} removes it" in said and folder.exists()
 
 
 def test_the_run_folder_of_a_lost_node_goes_where_its_directory_is_named_and_its_run_is_over(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, verbs: Verbs, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = kept_by_node2(tmp_path, monkeypatch)
     other = folder.with_name("20260101-090000-nano-ab12")
@@ -297,6 +284,5 @@ def test_the_run_folder_of_a_lost_node_goes_where_its_directory_is_named_and_its
     os.close(writer)
     assert main([*command, "--dry-run"]) == 0 and folder.exists()
     capsys.readouterr()
-    assert main(command) == 0
-    assert capsys.readouterr().out.startswith(f"removed {folder} (run folder of node2 of the run ")
+    assert verbs.out(*command).startswith(f"removed {folder} (run folder of node2 of the run ")
     assert not folder.exists() and other.exists(), "a run that is no node's stays"

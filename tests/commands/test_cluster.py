@@ -8,8 +8,8 @@ import pytest
 
 from mawl.base.errors import UsageError
 from mawl.commands.cluster_run import check_reach
-from mawl.commands.main import main
 from mawl.records.spec.run_spec import NodesSpec
+from tests.fakes.command_line import Verbs
 from tests.fakes.stored_run import facts, write_run
 
 
@@ -45,11 +45,10 @@ def test_what_does_not_go_together_is_refused(
     sentence: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    verbs: Verbs,
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert main(["run", "nano", *arguments]) == 2
-    assert sentence in capsys.readouterr().err
+    assert sentence in verbs.err("run", "nano", *arguments, status=2)
     assert not list(tmp_path.iterdir())
 
 
@@ -89,10 +88,8 @@ def test_a_scheduler_without_encryption_is_refused_beyond_this_machine_and_else_
     ],
 )
 def test_a_collection_of_what_the_run_does_not_have_is_refused(
-    arguments: list[str], sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    arguments: list[str], sentence: str, tmp_path: Path, verbs: Verbs
 ) -> None:
     write_run(tmp_path / "run").finish(facts())
-    assert main(["collect", str(tmp_path / "run"), *arguments]) == 2
-    assert sentence in capsys.readouterr().err
-    assert main(["collect", str(tmp_path / "run")]) == 0
-    assert capsys.readouterr().out == "nothing was collected\n"
+    assert sentence in verbs.err("collect", str(tmp_path / "run"), *arguments, status=2)
+    assert verbs.out("collect", str(tmp_path / "run")) == "nothing was collected\n"

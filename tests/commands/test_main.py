@@ -17,17 +17,19 @@ from mawl.base.process import importing
 from mawl.commands import doctor, plan
 from mawl.commands.main import main
 from mawl.commands.verbs import VERBS, Arguments, Verb, build_parser
+from tests.fakes.command_line import Verbs
 
 
-def test_a_mistyped_verb_is_told_the_one_that_is_like_it(capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["reprot", "latest"]) == 2
-    said = capsys.readouterr().err
+def test_a_mistyped_verb_is_told_the_one_that_is_like_it(verbs: Verbs) -> None:
+    said = verbs.err("reprot", "latest", status=2)
     assert said.startswith(
         "mawl: no verb is called 'reprot'; did you mean 'report'? choose one of demo, qualify"
     )
     assert said.count("\n") == 1
-    assert main(["zzz", "run"]) == 2
-    assert capsys.readouterr().err == f"mawl: no verb is called 'zzz'; choose one of {', '.join(VERBS)}\n"
+    assert (
+        verbs.err("zzz", "run", status=2)
+        == f"mawl: no verb is called 'zzz'; choose one of {', '.join(VERBS)}\n"
+    )
 
 
 def test_a_process_that_is_done_ends_without_the_destructors_of_libraries() -> None:
@@ -107,24 +109,22 @@ def test_options_that_help_leaves_out_are_in_help_all_and_are_read(
         (["clean", "--work", "w", ""], "--work"),
     ],
 )
-def test_an_empty_name_is_refused(words: list[str], what: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(words) == 2
-    said = capsys.readouterr().err
+def test_an_empty_name_is_refused(words: list[str], what: str, verbs: Verbs) -> None:
+    said = verbs.err(*words, status=2)
     assert said.startswith(
         f"mawl {words[0]}: {what} is empty: a shell variable that is not set reads like that"
     )
 
 
 def test_without_proc_the_sentence_says_how_to_mount_it(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    verbs: Verbs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     def run(_: argparse.Namespace) -> int:
         raise FileNotFoundError(2, "No such file or directory", str(tmp_path / "stat"))
 
     monkeypatch.setattr("mawl.commands.main.PROC", tmp_path)
     monkeypatch.setitem(doctor.VERBS, "doctor", Verb(Arguments, run))
-    assert main(["doctor"]) == 1
-    said = capsys.readouterr().err
+    said = verbs.err("doctor", status=1)
     assert (
         said.endswith(f"mount -t proc proc {tmp_path}\n") and "no such file or directory; mawl reads" in said
     )
@@ -177,14 +177,13 @@ def test_the_version_is_the_packages(capsys: pytest.CaptureFixture[str]) -> None
     ],
 )
 def test_an_error_is_a_sentence_and_an_exit_code(
-    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    error: BaseException, code: int, monkeypatch: pytest.MonkeyPatch, verbs: Verbs
 ) -> None:
     def fail(_: object) -> int:
         raise error
 
     monkeypatch.setitem(plan.VERBS, "plan", Verb(Arguments, fail))
-    assert main(["plan"]) == code
-    said = capsys.readouterr().err
+    said = verbs.err("plan", status=code)
     assert said.startswith("mawl plan: ")
     assert said.count("\n") == 1
 

@@ -7,11 +7,16 @@ from pathlib import Path
 import pytest
 
 from mawl.base.units import parse_size
-from mawl.commands.main import main
 from mawl.measure import space
 from mawl.measure.devices import Mount
 from mawl.plan.catalogue import CATALOGUE
 from mawl.records.volumes import INPUTS
+from tests.fakes.command_line import Verbs
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 @pytest.fixture
@@ -23,7 +28,6 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     )
     (tmp_path / "data").mkdir()
     monkeypatch.setattr(space, "read_mounts", lambda proc: [layer, claim])
-    monkeypatch.chdir(tmp_path)
     for role in ("data", "work", "util"):
         monkeypatch.setenv(f"MAWL_{role.upper()}", str(tmp_path / role))
     return monkeypatch
@@ -37,38 +41,35 @@ def pod(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     ],
 )
 def test_the_storage_of_the_pod_is_compared_with_the_need(
-    pod: pytest.MonkeyPatch, limit: str, said: str, capsys: pytest.CaptureFixture[str]
+    pod: pytest.MonkeyPatch, limit: str, said: str, verbs: Verbs
 ) -> None:
     pod.setenv("MAWL_EPHEMERAL_STORAGE", limit)
-    assert main(["plan", "mixed20", "--scale", "standard"]) == 0
-    assert f"ephemeral storage of the pod{said}" in capsys.readouterr().out
+    assert f"ephemeral storage of the pod{said}" in verbs.out("plan", "mixed20", "--scale", "standard")
 
 
 def test_inputs_that_lie_there_already_are_not_needed_again(
-    pod: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    pod: pytest.MonkeyPatch, tmp_path: Path, verbs: Verbs
 ) -> None:
     data = tmp_path / "layer"
     pod.setenv("MAWL_DATA", str(data))
     pod.setenv("MAWL_EPHEMERAL_STORAGE", "1000000000000")
-    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
-    before = capsys.readouterr().out
+    before = verbs.out("plan", "mixed20", "--scale", "0.00001")
     needed = parse_size(before.rpartition(" free, ")[2].partition(" needed")[0])
     held = data / INPUTS / "table"
     held.parent.mkdir(parents=True)
     held.write_bytes(b"x" * (needed // 100))
     pod.setenv("MAWL_EPHEMERAL_STORAGE", str(needed + needed // 200))
-    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
-    assert "of inputs that lie there are those of this plan" in capsys.readouterr().out
+    assert "of inputs that lie there are those of this plan" in verbs.out(
+        "plan", "mixed20", "--scale", "0.00001"
+    )
     held.unlink()
     pod.setenv("MAWL_EPHEMERAL_STORAGE", str(needed // 2))
-    assert main(["plan", "mixed20", "--scale", "0.00001"]) == 0
-    assert "is too little" in capsys.readouterr().out
+    assert "is too little" in verbs.out("plan", "mixed20", "--scale", "0.00001")
 
 
-def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, verbs: Verbs) -> None:
     pod.delenv("MAWL_EPHEMERAL_STORAGE", raising=False)
-    assert main(["plan", "mixed20"]) == 0
-    assert "ephemeral" not in capsys.readouterr().out
+    assert "ephemeral" not in verbs.out("plan", "mixed20")
 
 
 @pytest.mark.parametrize(
@@ -78,24 +79,12 @@ def test_outside_a_pod_nothing_is_said(pod: pytest.MonkeyPatch, capsys: pytest.C
         (("starter", "--scale", "quick"), "scale quick (0.005 of full), seed 1"),
     ],
 )
-def test_a_scale_is_said_once_in_plain_decimals(
-    words: tuple[str, ...],
-    said: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["plan", *words]) == 0
-    assert capsys.readouterr().out.splitlines()[1].startswith(said)
+def test_a_scale_is_said_once_in_plain_decimals(words: tuple[str, ...], said: str, verbs: Verbs) -> None:
+    assert verbs.out("plan", *words).splitlines()[1].startswith(said)
 
 
-def test_random_requests_are_counted_beside_all_requests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert main(["plan", "mixed20", "--scale", "0.01"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_random_requests_are_counted_beside_all_requests(verbs: Verbs) -> None:
+    lines = verbs.out("plan", "mixed20", "--scale", "0.01").splitlines()
     assert "Role        reads     writes      space     requests       random" in lines
     work, asked = (line.split() for line in lines if line.startswith("work "))
     jobs = sum(line.count("random_access#") for line in lines)

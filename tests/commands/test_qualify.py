@@ -17,8 +17,14 @@ from mawl.commands.qualify import ProgressLines, choice_text, cleaning
 from mawl.records.model.qualification import Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
 from tests.fakes.answered import YES, answered
+from tests.fakes.command_line import Verbs
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
 
 
 def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tuple[int, str]:
@@ -61,7 +67,6 @@ def test_what_cannot_be_is_refused_at_once(
     words: list[str],
     said: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     status, sentence = refused(capsys, tmp_path, *words)
     assert status == 2
@@ -71,46 +76,44 @@ def test_what_cannot_be_is_refused_at_once(
 
 @pytest.mark.parametrize("bound", ["0", "-1", "1", "nan", "inf", "2e6", "twice"])
 def test_a_bound_that_no_slowdown_can_have_is_refused_before_any_run(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, bound: str
+    verbs: Verbs,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    bound: str,
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MAWL_ANSWER_BOUND", bound)
     status, sentence = refused(capsys, tmp_path, "--yes")
     assert status == 2 and "answer_bound" in sentence
-    assert main(["run", "nano"]) == 2
-    assert "answer_bound" in capsys.readouterr().err
+    assert "answer_bound" in verbs.err("run", "nano", status=2)
     assert not (tmp_path / "runs").exists()
 
 
 @pytest.mark.parametrize("place", ["file", "environment"])
 def test_the_bound_of_the_old_definition_is_refused_with_what_to_write(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
+    verbs: Verbs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, place: str
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     if place == "file":
         (tmp_path / "mawl.toml").write_text("most_slowdown = 2.0\n")
     else:
         monkeypatch.setenv("MAWL_MOST_SLOWDOWN", "2.0")
     for words in (["run", "nano"], ["qualify", "--yes"], ["report", "latest"]):
-        assert main(words) == 2
-        said = capsys.readouterr().err
+        said = verbs.err(*words, status=2)
         assert "most_slowdown is not known any more" in said and said.count("\n") == 1
         assert "name the bound answer_bound (default: 2)" in said
     assert not (tmp_path / "runs").exists()
 
 
 def test_settings_that_a_qualification_does_not_use_are_named(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    verbs: Verbs, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
     monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     (tmp_path / "mawl.toml").write_text(
         'cores = "0"\nscale = "quick"\nanswer_bound = 3.0\nwork = "w"\n[options]\nsortsize = "64MiB"\n'
     )
     monkeypatch.setenv("MAWL_SEED", "7")
-    assert main(["qualify", "--yes", "--output", "there"]) == 0
-    said = capsys.readouterr().err
+    said = verbs.err("qualify", "--yes", "--output", "there")
     assert said == (
         "warning: mawl qualify does not use these settings of mawl.toml or the environment: "
         "scale, cores, seed, options\n"
@@ -121,7 +124,6 @@ def test_settings_that_a_qualification_does_not_use_are_named(
 def test_a_directory_in_memory_is_refused(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.campaigns.qualify.machine.LOOK_SECONDS", 0.01)
     with tempfile.TemporaryDirectory(dir="/dev/shm") as memory:
         status, sentence = refused(capsys, tmp_path, "--util", memory, "--minutes", "60", "--yes")
@@ -132,7 +134,6 @@ def test_a_directory_in_memory_is_refused(
 def test_the_number_of_runs_is_kept_for_every_later_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: machine())
     monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     assert main(["qualify", "--repeat", "1", "--yes", "--output", "there"]) == 0
@@ -142,9 +143,8 @@ def test_the_number_of_runs_is_kept_for_every_later_process(
 
 
 def test_a_scheduler_that_is_not_there_is_refused_before_anything_starts(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     status, said = refused(capsys, tmp_path, "--cluster", "tcp://127.0.0.1:9", "--yes")
     assert status == 1
     warning, sentence = said.splitlines()
@@ -155,7 +155,6 @@ def test_a_scheduler_that_is_not_there_is_refused_before_anything_starts(
 def test_how_nodes_are_reached_and_which_they_are_is_kept_for_every_later_process(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("mawl.commands.qualify.first_look", lambda *_: cluster(3))
     monkeypatch.setattr("mawl.commands.qualify._qualify", lambda *_: 0)
     words = ["--cluster", "tls://x:1", "--nodes", "3", "--storage-node", "server=sdb", "--link", "40Gbit"]
@@ -219,7 +218,7 @@ def test_a_folder_elsewhere_names_the_command_that_cleans_up(tmp_path: Path) -> 
     runs = tmp_path / "runs"
     assert cleaning(runs / "qualify-1", runs) == []
     (line,) = cleaning(tmp_path / "a place" / "q", runs)
-    assert line.endswith(f"mawl clean --runs '{tmp_path}/a place/q/runs'")
+    assert line.endswith("mawl clean --runs 'a place/q/runs'")
 
 
 def test_without_the_programs_it_says_what_to_install(

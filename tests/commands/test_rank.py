@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from mawl.commands.main import main
 from mawl.records.store.campaign import write_qualification
 from tests.fakes.answered import NO, YES, answered
+from tests.fakes.command_line import Verbs
 
 
 @pytest.fixture
@@ -21,11 +21,8 @@ def folders(tmp_path: Path) -> list[str]:
     return [str(tmp_path / name) for name in ("A", "B")]
 
 
-def test_the_table_has_prices_and_eighty_columns(
-    folders: list[str], capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["rank", *folders, "--price", "A=12.00/h", "--price", "B=13/h"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_table_has_prices_and_eighty_columns(folders: list[str], verbs: Verbs) -> None:
+    lines = verbs.out("rank", *folders, "--price", "A=12.00/h", "--price", "B=13/h").splitlines()
     assert max(map(len, lines)) <= 80
     assert lines[0].split()[:2] == ["system", "place"] and lines[0].endswith("delivered cores")
     assert len({line.index("(") for line in lines[1:3]}) == 1, "columns are aligned"
@@ -33,32 +30,28 @@ def test_the_table_has_prices_and_eighty_columns(
     assert lines[1].split()[:3] == ["A", "1", "yes"] and lines[2].split()[:3] == ["B", "2", "no"]
 
 
-def test_markdown_and_json(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rank", *folders, "--format", "markdown"]) == 0
-    listed = capsys.readouterr().out
+def test_markdown_and_json(folders: list[str], verbs: Verbs) -> None:
+    listed = verbs.out("rank", *folders, "--format", "markdown")
     assert listed.startswith("# First of 2 systems: A\n") and "| system | place |" in listed
-    assert main(["rank", *folders, "--format", "json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+    found = json.loads(verbs.out("rank", *folders, "--format", "json"))
     assert [(one["name"], one["place"], one["fits"]) for one in found["systems"]] == [
         ("A", 1, 26),
         ("B", 2, 11),
     ]
 
 
-def test_one_system_is_no_ranking(folders: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["rank", folders[0]]) == 2
-    assert "at least two systems" in capsys.readouterr().err
+def test_one_system_is_no_ranking(folders: list[str], verbs: Verbs) -> None:
+    assert "at least two systems" in verbs.err("rank", folders[0], status=2)
     for again in (folders[0], f"{folders[0]}/../A/"):
-        assert main(["rank", folders[0], again]) == 2
-        assert "twice" in capsys.readouterr().err
+        assert "twice" in verbs.err("rank", folders[0], again, status=2)
 
 
 def test_a_price_book_with_none_of_the_systems_is_refused(
-    folders: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folders: list[str], tmp_path: Path, verbs: Verbs
 ) -> None:
     book = tmp_path / "prices.toml"
     book.write_text('currency = "EUR"\n[per_hour]\nolder = 3.0\n')
-    assert main(["rank", *folders, "--prices", str(book)]) == 2
-    assert "has no price for A or B" in capsys.readouterr().err
-    assert main(["rank", *folders, "--prices", str(book), "--price", "A=1"]) == 0
-    assert "no price was given for B" in " ".join(capsys.readouterr().out.split())
+    assert "has no price for A or B" in verbs.err("rank", *folders, "--prices", str(book), status=2)
+    assert "no price was given for B" in " ".join(
+        verbs.out("rank", *folders, "--prices", str(book), "--price", "A=1").split()
+    )
