@@ -264,7 +264,7 @@ def io_between(before: bytes | None, after: bytes | None) -> list[int] | None:
     """
     if before is None or after is None:
         return None
-    counts = [last - first for first, last in zip(_io_counts(before), _io_counts(after), strict=True)]
+    counts = [last - first for first, last in zip(io_counts(before), io_counts(after), strict=True)]
     counts[0] -= len(before)
     counts[2] -= 1
     return counts
@@ -300,7 +300,7 @@ def own_usage(real_time_seconds: float | None = None) -> Usage:
     io.close()
     return usage_of(
         resource.getrusage(resource.RUSAGE_SELF),
-        None if text is None else _io_counts(text),
+        None if text is None else io_counts(text),
         real_time_seconds,
     )
 
@@ -382,5 +382,6 @@ def _own_sizes() -> tuple[int, int] | None:
     return int(sizes["Rss"]) * 1024, int(sizes["Private_Dirty"]) * 1024
 
 
-def _io_counts(text: bytes) -> list[int]:
+def io_counts(text: bytes) -> list[int]:
+    """The numbers of ``/proc/PID/io``, in the order of ``IO_FIELDS``."""
     return [int(count) for count in text.split()[1::2]]

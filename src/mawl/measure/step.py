@@ -13,15 +13,12 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
+from mawl.measure.accounting import IO_FIELDS, io_counts
 from mawl.measure.preload.job import JobCounters, Reading
 from mawl.measure.processes import first_thread_seconds, own_run_delay_seconds
 from mawl.records.model.records import StepKind, StepRecord, Usage, spent, waits_of, waits_without_io
 from mawl.records.model.role_io import FileRole, IoByRole, Waits
 
-_IO = re.compile(
-    rb"rchar: (\d+)\nwchar: (\d+)\nsyscr: (\d+)\nsyscw: (\d+)\n"
-    rb"read_bytes: (\d+)\nwrite_bytes: (\d+)\ncancelled_write_bytes: (-?\d+)"
-)
 _PEAK = re.compile(rb"VmHWM:\s+(\d+) kB")
 _RESIDENT = re.compile(rb"VmRSS:\s+(\d+) kB")
 
@@ -67,7 +64,6 @@ class Snapshots:
         own = resource.getrusage(resource.RUSAGE_SELF)
         children = resource.getrusage(resource.RUSAGE_CHILDREN)
         status_text = self._read_status()
-        io = _IO.match(io_text)
         return Snapshot(
             at=time.time(),
             monotonic_seconds=time.monotonic(),
@@ -79,7 +75,7 @@ class Snapshots:
             involuntary_context_switches=own.ru_nivcsw + children.ru_nivcsw,
             block_input_operations=own.ru_inblock + children.ru_inblock,
             block_output_operations=own.ru_oublock + children.ru_oublock,
-            io=tuple(int(number) for number in io.groups()) if io else None,
+            io=tuple(io_counts(io_text)) or None,
             reading_bytes=len(io_text) + len(status_text),
             peak_bytes=_kibibytes(_PEAK, status_text),
             resident_bytes=_kibibytes(_RESIDENT, status_text),
@@ -127,16 +123,7 @@ def usage_between(start: Snapshot, end: Snapshot) -> Usage:
     """What was used from ``start`` to ``end``, without memory (a peak is no difference)."""
     io: dict[str, int] = {}
     if start.io is not None and end.io is not None:
-        names = (
-            "application_read_bytes",
-            "application_written_bytes",
-            "read_calls",
-            "write_calls",
-            "own_read_bytes",
-            "charged_written_bytes",
-            "cancelled_written_bytes",
-        )
-        io = {name: after - before for name, before, after in zip(names, start.io, end.io, strict=True)}
+        io = {name: after - before for name, before, after in zip(IO_FIELDS, start.io, end.io, strict=True)}
         # Taking the first snapshot counts as reading, after its own figures were made.
         io["application_read_bytes"] = max(io["application_read_bytes"] - start.reading_bytes, 0)
     return Usage(

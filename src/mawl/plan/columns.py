@@ -142,11 +142,10 @@ class Response(msgspec.Struct, frozen=True, tag="response", kw_only=True):
     noise: int
 
 
-class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
-    """Persons in the household whose number the row number is.
+class _Households(msgspec.Struct, frozen=True):
+    """Households of persons, in groups of ``len(sizes)``.
 
-    Households come in groups of ``len(sizes)`` whose sizes are ``sizes``, a power of two of them,
-    rotated by a hash of the group number; the other two household kinds follow from the same.
+    Their sizes are ``sizes``, a power of two of them, rotated by a hash of the group number.
     ``population`` is the name that this hash is drawn under where households and persons are tables
     of their own and must agree (the table's own name by default).
     """
@@ -155,18 +154,16 @@ class HouseholdSize(msgspec.Struct, frozen=True, tag="household_size"):
     population: str = ""
 
 
-class HouseholdSerial(msgspec.Struct, frozen=True, tag="household_serial"):
+class HouseholdSize(_Households, frozen=True, tag="household_size"):
+    """Persons in the household whose number the row number is."""
+
+
+class HouseholdSerial(_Households, frozen=True, tag="household_serial"):
     """Number of the household that the person belongs to."""
 
-    sizes: tuple[int, ...]
-    population: str = ""
 
-
-class PersonNumber(msgspec.Struct, frozen=True, tag="person_number"):
+class PersonNumber(_Households, frozen=True, tag="person_number"):
     """The person's place in its household, from 1."""
-
-    sizes: tuple[int, ...]
-    population: str = ""
 
 
 class Condition(msgspec.Struct, frozen=True):

@@ -115,7 +115,7 @@ def test_a_status_that_finds_the_pipe_full_is_dropped(ends: Ends) -> None:
 
 
 def test_the_gate_opens_at_the_moment_of_this_machines_clock(ends: Ends) -> None:
-    opening = AgreedOpening(ends.line, GateReady, lambda: 100.0)
+    opening = AgreedOpening(ends.line, lambda: 100.0)
     opening.ready(3)
     assert from_node(os.read(ends.hear, 4096).strip()) == GateReady(3)
     assert opening.pause_seconds() is None

@@ -126,7 +126,7 @@ def parse_fio(text: str) -> list[FioReport]:
     return reports
 
 
-def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest | str:
+def probe_test(jobs: Sequence[FioJob]) -> ProbeTest | str:
     """One test from the entries of one job (several where fio did not report its group), or why not.
 
     Several entries are added up: bytes and rates are sums, the mean latency is by requests; percentiles of
@@ -157,7 +157,7 @@ def probe_test(jobs: Sequence[FioJob], command: Sequence[str] = ()) -> ProbeTest
         read=_together([job.read for job in jobs]),
         write=_together([job.write for job in jobs]),
         cpu_seconds=sum(spent) if len(spent) == len(jobs) else None,
-        command=list(command),
+        command=[],
         steady=jobs[0].steady,
         remark=next((f"fio ended with error {job.error}" for job in jobs if job.error), None),
     )

@@ -12,6 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from mawl.measure.devices import small_text
 from mawl.measure.host.files import Figures, KeptFile
 
 MICRO = 1e-6
@@ -194,13 +195,14 @@ def _meter_files(folder: Path, name: str, *, sockets: bool) -> Iterator[tuple[in
         yield from (
             (place, label.with_name(label.name.replace("_label", "_input")))
             for place, label in enumerate(sorted(folder.glob("power*_label")))
-            if _text(label) == "System"
+            if small_text(label) == "System"
         )
     elif name == "amd_energy" and sockets:
-        labels = [label for label in folder.glob("energy*_label") if _text(label).startswith("Esocket")]
-        for label in sorted(labels, key=_text):
+        texts = {label: small_text(label) or "" for label in folder.glob("energy*_label")}
+        labels = {label: text for label, text in texts.items() if text.startswith("Esocket")}
+        for label in sorted(labels, key=labels.__getitem__):
             yield (
-                int(_text(label).removeprefix("Esocket") or 0),
+                int(labels[label].removeprefix("Esocket") or 0),
                 label.with_name(label.name.replace("_label", "_input")),
             )
 
@@ -214,17 +216,10 @@ def _folders(place: Path, pattern: str) -> list[Path]:
 
 def _name(folder: Path) -> str | None:
     """The name of a zone or device; None if the kernel gives no name in the usual form."""
-    text = _text(folder / "name")
-    return text if _NAME.fullmatch(text) else None
+    text = small_text(folder / "name")
+    return text if text and _NAME.fullmatch(text) else None
 
 
 def _number(path: Path) -> int | None:
-    text = _text(path)
+    text = small_text(path) or ""
     return int(text) if text.isascii() and text.isdigit() else None
-
-
-def _text(path: Path) -> str:
-    try:
-        return path.read_text(errors="replace").strip()
-    except OSError:
-        return ""

@@ -329,13 +329,11 @@ class AgentConnection:
 class AgreedOpening(Opening):
     """The gate of a node: it says that it is ready, and opens at the moment it is told."""
 
-    def __init__(
-        self, line: AgentConnection, ready: Callable[[int], FromNode], now: Callable[[], float]
-    ) -> None:
-        self._line, self._ready, self._now = line, ready, now
+    def __init__(self, line: AgentConnection, now: Callable[[], float]) -> None:
+        self._line, self._now = line, now
 
     def ready(self, jobs: int) -> None:
-        self._line.say(self._ready(jobs))
+        self._line.say(GateReady(jobs))
 
     def pause_seconds(self) -> float | None:
         at = self._line.open_at

@@ -39,7 +39,6 @@ from mawl.run.cluster.messages import (
     AgentConnection,
     AgreedOpening,
     Ended,
-    GateReady,
     InputShare,
     InputsReady,
     NodeProgress,
@@ -121,7 +120,7 @@ class StorageNode:
         with writer, Interrupts() as interrupts:
             collector = HostCollector(self.devices)
             sampling = HostSampling(self.task.node, collector, writer, self.devices)
-            opening = AgreedOpening(self.line, GateReady, self.now)
+            opening = AgreedOpening(self.line, self.now)
             opening.ready(0)
             while not interrupts.level and (pause := opening.pause_seconds()) != 0:
                 _wait(interrupts, PATIENCE_SECONDS if pause is None else min(pause, PATIENCE_SECONDS))
@@ -328,7 +327,7 @@ class Node:
             command=task.command,
             generate_seconds=self._inputs_seconds + inputs.seconds,
             generate_cpu_seconds=self._inputs_cpu_seconds + inputs.cpu_seconds,
-            opening=AgreedOpening(self.line, GateReady, time.time),
+            opening=AgreedOpening(self.line, time.time),
         )
         self.line.say(Ended(facts.outcome, facts.outcome_reason))
 

@@ -197,7 +197,7 @@ class RunLoop:
         while self._level == 0 and self.lost is None and (pause := self.opening.pause_seconds()) != 0:
             self._turn(LOOK_SECONDS if pause is None else min(pause, LOOK_SECONDS))
         if self.interrupts.level:
-            self._stop_all("stopped", f"the run was interrupted ({self.interrupts.name})")
+            self._stop_all(f"the run was interrupted ({self.interrupts.name})")
 
     def _release(self) -> None:
         # The jobs are sampled before the clock starts: a look at many of them takes time.
@@ -321,7 +321,7 @@ class RunLoop:
         self._keep(record)
         self._event("job_ended", job=name, detail=record.outcome)
         if self.progress.stopped and record.outcome != "finished" and self.request.spec.on_failure == "abort":
-            self._stop_all("stopped", self.progress.stopped)
+            self._stop_all(self.progress.stopped)
 
     def _keep(self, record: JobRecord) -> None:
         self.ended += 1
@@ -378,11 +378,11 @@ class RunLoop:
         if self._level == 2:
             self._event("kill_requested", detail=self.interrupts.name)
             self.listener.notice("stopping the running jobs now")
-            self._stop_all("stopped", reason)
+            self._stop_all(reason)
 
-    def _stop_all(self, outcome: JobOutcome, reason: str) -> None:
+    def _stop_all(self, reason: str) -> None:
         for run in self._running():
-            self._stop(run, outcome, reason)
+            self._stop(run, "stopped", reason)
 
     def _stop(self, run: JobRun, outcome: JobOutcome, reason: str) -> None:
         if run.stopping is None:
