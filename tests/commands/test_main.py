@@ -205,7 +205,7 @@ def test_a_verb_loads_its_own_modules_alone() -> None:
         "print(sorted(n for n in sys.modules if n.startswith('mawl.commands.')), file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "mawl.commands.published" in done.stderr
+    assert "mawl.commands.compare" in done.stderr
     assert not any(f"mawl.commands.{verb}'" in done.stderr for verb in ("run", "report", "lab", "generate"))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.commands.published import as_block
+from mawl.commands.compare import as_block
 from mawl.figures.comparison.sides import Side, at
 from mawl.figures.published_tables import NOT_MEASURED, NOT_PRINTED, FilledTable, fill_tables
 from mawl.records.model.metrics import METRICS

@@ -26,7 +26,7 @@ from mawl.campaigns.series import (
     resume,
     smt_arms,
 )
-from mawl.commands.arguments import bounds_of, layer_of, settings
+from mawl.commands.arguments import Failing, bounds_of, check_campaign, layer_of, refuse_question, settings
 from mawl.commands.campaign_settings import (
     agree,
     check_place,
@@ -35,7 +35,6 @@ from mawl.commands.campaign_settings import (
     settings_of,
     this_machine,
 )
-from mawl.commands.fail_on import Failing, check_campaign, refuse_question
 from mawl.commands.reporting import (
     campaign_name,
     leave_campaign_page,

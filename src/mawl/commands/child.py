@@ -52,7 +52,7 @@ def main() -> int:
 
 
 def _do(task: Task) -> TaskAnswer:
-    from mawl.commands.single_run import EXIT_OF_OUTCOME, leave_page, make_run
+    from mawl.commands.run import EXIT_OF_OUTCOME, leave_page, make_run
     from mawl.commands.terminal import require_programs
     from mawl.records.spec.run_spec import check
     from mawl.records.spec.sources import as_command

@@ -1,10 +1,4 @@
-"""Compare runs: what changed, where the time went, and whether it is more than noise.
-
-A side is a run (folder, id or latest), a directory that holds the runs of one side, a campaign of one
-arm, several of these with commas between them, or a published result by its id. Two sides give their
-differences, three and more a table of all and each against the first. A statement needs five runs a side.
-A run of jobs that mawl derive made of logs is compared with these logs (mawl import) step by step.
-"""
+"""Comparisons of runs, and what papers published."""
 
 from __future__ import annotations
 
@@ -17,17 +11,30 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
-from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
+from mawl.commands.arguments import (
+    FAILING_EXIT_STATUS,
+    JUNIT,
+    OUTPUT,
+    RUNS,
+    Failing,
+    bounds_of,
+    fail_on,
+    formats,
+    settings,
+)
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for, write_text
-from mawl.commands.verbs import Arguments, Verb, operand, option, switch
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.published import published_block, published_input_bytes
+from mawl.figures.published_tables import FilledTable, fill_tables
+from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
 from mawl.records.model.thresholds import value_of
-from mawl.records.papers import paper_of, papers, published, thread_shares
+from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import places_of
 from mawl.records.store.files import FACTS
+from mawl.reports.json import render
+from mawl.reports.published import listing, markdown, page, text
 
 if TYPE_CHECKING:
     from mawl.advice.bounds import AnswerBounds
@@ -41,6 +48,14 @@ FORMATS = ("text", "json", "markdown", "html")
 
 
 class CompareArguments(Arguments):
+    """Compare runs: what changed, where the time went, and whether it is more than noise.
+
+    A side is a run (folder, id or latest), a directory that holds the runs of one side, a campaign of one
+    arm, several of these with commas between them, or a published result by its id. Two sides give their
+    differences, three and more a table of all and each against the first. A statement needs five runs a side.
+    A run of jobs that mawl derive made of logs is compared with these logs (mawl import) step by step.
+    """
+
     sides: list[str] = operand("SIDE", "reference first, then the candidates", nargs="*")
     reference: list[str] | None = option("RUN", "the runs of the reference", nargs="+")
     candidate: list[str] | None = option("RUN", "the runs of the candidate", nargs="+")
@@ -296,4 +311,99 @@ def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
     return rendered(document(found), arguments.format, width)
 
 
-VERBS = {"compare": Verb(CompareArguments, run, FAILING_EXIT_STATUS)}
+class PublishedList(msgspec.Struct, frozen=True, kw_only=True):
+    """All results as ``--json`` prints them without an ID, and what their papers say besides them."""
+
+    results: list[PublishedFigures]
+    papers: list[PaperFacts]
+
+
+class PaperTables(msgspec.Struct, frozen=True, kw_only=True):
+    """The tables of a paper as ``--tables --json`` prints them."""
+
+    source: Citation
+    tables: list[FilledTable]
+
+
+class PublishedArguments(Arguments):
+    """The figures that papers published of this kind of workload: a list, or one result with its caveats.
+
+    A figure that a paper does not give is blank. Do not compare totals of different machines: mawl compare ID
+    RUN compares what may be compared, per core and as shares.
+    """
+
+    id: str | None = operand("ID", "one result, or with --tables a paper (default: the list)", nargs="?")
+    tables: bool = switch("the tables of the paper, with the figures of --run in them")
+    run: list[str] | None = repeated(
+        "RUN",
+        "with --tables: a run, or a folder of repeats; may be repeated: the first run goes next to the "
+        "first column",
+        default=None,
+    )
+    runs: str | None = RUNS
+    format: str = formats("text", "json", "markdown", text="default: text; markdown is for --tables")
+    json: bool = switch("--format json", action="store_const", const="json", dest="format")
+
+
+def run_published(arguments: PublishedArguments) -> int:
+    if arguments.tables:
+        return _tables(arguments)
+    if arguments.run or arguments.format == "markdown":
+        given = "--run" if arguments.run else "--format markdown"
+        raise UsageError(f"{given} goes with --tables", cure="add --tables, or leave it out")
+    if arguments.id is not None:
+        one = as_block(published_result(arguments.id))
+        print(render(one) if arguments.format == "json" else page(one, width_for(None)))
+        return 0
+    blocks = [as_block(result) for result in published().values()]
+    if arguments.format == "json":
+        print(render(PublishedList(results=blocks, papers=[_facts(paper) for paper in papers()])))
+    else:
+        print(listing(blocks, width_for(None)))
+    return 0
+
+
+def _tables(arguments: argparse.Namespace) -> int:
+    """Every table of a paper, with runs in the same rows."""
+    if arguments.id is None:
+        names = ", ".join(paper.source.key for paper in papers())
+        raise UsageError("--tables needs a paper, or a result of it", cure=f"choose from: {names}")
+    paper = paper_named(arguments.id)
+    chosen = settings()
+    reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
+    sides = [reader.side(word, [word]) for word in arguments.run or ()]
+    for side in sides:
+        if not side.runs:
+            raise UsageError("is a published result", where=side.label, cure="--run takes runs of yours")
+    results = {result.id: as_block(result) for result in paper.results}
+    tables = fill_tables(paper, results, sides)
+    if arguments.format == "json":
+        print(render(PaperTables(source=paper.source, tables=tables)))
+    else:
+        shown = (
+            markdown(paper, tables)
+            if arguments.format == "markdown"
+            else text(paper, tables, width_for(None))
+        )
+        print(shown)
+    return 0
+
+
+def as_block(result: PublishedResult) -> PublishedFigures:
+    """A result as what reports and comparisons read."""
+    return published_block(
+        result,
+        paper_of(result),
+        input_bytes=published_input_bytes(papers()),
+        thread_shares=thread_shares(),
+    )
+
+
+def _facts(paper: Paper) -> PaperFacts:
+    return PaperFacts(**{name: getattr(paper, name) for name in PaperFacts.__struct_fields__})
+
+
+VERBS = {
+    "compare": Verb(CompareArguments, run, FAILING_EXIT_STATUS),
+    "published": Verb(PublishedArguments, run_published),
+}

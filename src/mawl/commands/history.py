@@ -12,8 +12,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from mawl.base.errors import MawlError
-from mawl.commands.arguments import OUTPUT, RUNS, bounds_of, formats, settings
-from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
+from mawl.commands.arguments import (
+    FAILING_EXIT_STATUS,
+    JUNIT,
+    OUTPUT,
+    RUNS,
+    Failing,
+    bounds_of,
+    fail_on,
+    formats,
+    settings,
+)
 from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, switch
 from mawl.records.store import open_run

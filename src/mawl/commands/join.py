@@ -12,7 +12,7 @@ from mawl.base.process import importing
 from mawl.base.units import counted_noun, format_instant
 from mawl.commands.arguments import JSON, NAMED_RUN, RUNS, settings
 from mawl.commands.reporting import HTML_REPORT
-from mawl.commands.single_run import leave_page
+from mawl.commands.run import leave_page
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
 from mawl.importers.arrays import joined, load_map, presets, read_arrays
 from mawl.importers.formats.text import one_line

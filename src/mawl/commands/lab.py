@@ -20,7 +20,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UnsuitableMachineError
 from mawl.commands.arguments import JSON, RUNS, bounds_of, settings
-from mawl.commands.published import as_block
+from mawl.commands.compare import as_block
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.figures.comparison.sides import Side, at, compared_run, published_side, side_of
 from mawl.figures.view import StoredView

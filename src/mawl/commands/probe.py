@@ -20,8 +20,16 @@ from mawl.advice.conditions import checks_of_probe
 from mawl.advice.guideline import TargetGuideline, probe_guidelines
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
-from mawl.commands.arguments import ROLES_OF_RUN, RUNS, bounds_of, settings
-from mawl.commands.fail_on import FAILING_EXIT_STATUS, JUNIT, Failing, fail_on
+from mawl.commands.arguments import (
+    FAILING_EXIT_STATUS,
+    JUNIT,
+    ROLES_OF_RUN,
+    RUNS,
+    Failing,
+    bounds_of,
+    fail_on,
+    settings,
+)
 from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.measure.machine import read_machine

@@ -38,10 +38,17 @@ from mawl.campaigns.qualify.choice import PUBLISHABLE_SECONDS, SPARE_RATIO, smal
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
-from mawl.commands.arguments import bounds_of, settings, spec_of_arguments, volumes_of
+from mawl.commands.arguments import (
+    JUNIT,
+    Failing,
+    bounds_of,
+    fail_on,
+    settings,
+    spec_of_arguments,
+    volumes_of,
+)
 from mawl.commands.campaign_settings import check_place, this_machine
 from mawl.commands.cluster_run import check_reach, places_on_nodes
-from mawl.commands.fail_on import JUNIT, Failing, fail_on
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch

@@ -16,14 +16,17 @@ from mawl.advice.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
-from mawl.commands.arguments import RUNS, bounds_of, formats, settings
-from mawl.commands.fail_on import (
+from mawl.commands.arguments import (
     FAILING_EXIT_STATUS,
     JUNIT,
+    RUNS,
     Failing,
+    bounds_of,
     check_campaign,
     check_run,
     fail_on,
+    formats,
+    settings,
 )
 from mawl.commands.reporting import (
     CAMPAIGN_FORMATS,

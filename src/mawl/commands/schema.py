@@ -81,9 +81,9 @@ FORMATS = {
     "published": PrintedFormat(
         "mawl published ID --json", "1.0", "mawl.records.model.published:PublishedFigures"
     ),
-    "published-list": PrintedFormat("mawl published --json", "1.0", "mawl.commands.published:PublishedList"),
+    "published-list": PrintedFormat("mawl published --json", "1.0", "mawl.commands.compare:PublishedList"),
     "published-tables": PrintedFormat(
-        "mawl published --tables --json", "1.0", "mawl.commands.published:PaperTables"
+        "mawl published --tables --json", "1.0", "mawl.commands.compare:PaperTables"
     ),
     "qualify": PrintedFormat("mawl qualify --json", "", "mawl.records.model.qualification:Qualification"),
     "rank": PrintedFormat("mawl rank --format json", "1.0", "mawl.advice.rank:Ranking"),

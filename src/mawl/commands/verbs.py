@@ -79,6 +79,7 @@ MODULES = {
     **dict.fromkeys(("size", "rank", "placement"), "choose"),
     **dict.fromkeys(("import", "derive"), "logs"),
     **dict.fromkeys(("attach", "collect"), "join"),
+    "published": "compare",
     "completion": "schema",
 }
 """Verbs whose module in this package has another name."""

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from bokeh.models.renderers import GlyphRenderer
 
-from mawl.commands.published import as_block
+from mawl.commands.compare import as_block
 from mawl.figures.comparison.compare import Comparison, compare
 from mawl.figures.comparison.sides import published_side
 from mawl.records.papers import published_result
