@@ -420,6 +420,6 @@ def _need_answer(arm: Arm, setting: ArmSetting, found: SettingCommand) -> None:
 
 
 def _end_words(command: SettingCommand) -> str:
-    said = command.reason or f"exit status {command.exit_status}"
+    outcome = command.reason or f"exit status {command.exit_status}"
     first = command.printed.splitlines()[0] if command.printed else ""
-    return f"{said}: {first[:200]}" if first else said
+    return f"{outcome}: {first[:200]}" if first else outcome

@@ -47,16 +47,16 @@ def own_environment(mark: str) -> dict[str, str]:
 
 def command(words: Sequence[str], mark: str, patience: float = COMMAND_SECONDS) -> str:
     """What a program printed; ``UnsuitableMachineError`` where it did not end well."""
-    said = attempt(words, mark, patience)
-    if said.returncode != 0:
-        text = (said.stderr or said.stdout).strip()
+    result = attempt(words, mark, patience)
+    if result.returncode != 0:
+        text = (result.stderr or result.stdout).strip()
         # What mount says last is where else to look.
         lines = [line for line in text.splitlines() if "dmesg(1)" not in line]
-        lines = lines or [f"exit status {said.returncode}"]
+        lines = lines or [f"exit status {result.returncode}"]
         raise UnsuitableMachineError(
             f"{words[0]} failed", why=" ".join(lines[-1].split()), cure="mawl lab up --check"
         )
-    return said.stdout
+    return result.stdout
 
 
 def attempt(

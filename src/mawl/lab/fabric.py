@@ -217,8 +217,8 @@ class BedFabric:
         return self.directory / f"{name}.log"
 
     def _listens(self) -> bool:
-        said = attempt([*self.inside(SERVER), "ss", "-Hltn", f"sport = :{PORT}"], self.mark)
-        return bool(said.stdout.strip())
+        result = attempt([*self.inside(SERVER), "ss", "-Hltn", f"sport = :{PORT}"], self.mark)
+        return bool(result.stdout.strip())
 
     def _mounted(self, name: str) -> bool:
         mounts = Path(f"/proc/{self._pid(name)}/mounts")
@@ -283,15 +283,15 @@ def _slowest(fabric: BedFabric, way: str) -> float:
     try:
         time.sleep(1.0)  # until it listens; a client that finds nobody is an error
         clients = [_start(fabric, name, way, stdout=subprocess.PIPE) for name in fabric.clients]
-        said = [client.communicate(timeout=TRANSFER_SECONDS) for client in clients]
+        outputs = [client.communicate(timeout=TRANSFER_SECONDS) for client in clients]
     finally:
         server.kill()
         server.wait()
-    for client, (_, complaint) in zip(clients, said, strict=True):
+    for client, (_, complaint) in zip(clients, outputs, strict=True):
         if client.returncode != 0:
             last = (complaint.strip().splitlines() or [f"exit status {client.returncode}"])[-1]
             raise UnsuitableMachineError("a link cannot be measured", why=last, cure="mawl lab up --check")
-    return min(float(text) for text, _ in said)
+    return min(float(text) for text, _ in outputs)
 
 
 def _start(fabric: BedFabric, name: str, way: str, *, stdout: int) -> subprocess.Popen[str]:

@@ -290,14 +290,14 @@ PAGES_A_WRITE = 2.0
 
 def read_ahead_of(facts: RunFacts) -> Mapping[Role, float]:
     """Bytes that the kernel reads ahead in each role: the mean over its volumes, as the run recorded it."""
-    told: defaultdict[Role, list[float]] = defaultdict(list)
+    read_ahead: defaultdict[Role, list[float]] = defaultdict(list)
     for volume in facts.volumes:
         inventory = facts.inventories.get(volume.node)
         mounts = inventory.families.get("file_system", {}) if inventory else {}
         ahead = mounts.get(volume.mount_point or "", {}).get("read_ahead_bytes")
         if isinstance(ahead, (int, float)):
-            told[volume.role].append(float(ahead))
-    return {role: fmean(told[role] or [LINUX_READ_AHEAD_BYTES]) for role in ROLES}
+            read_ahead[volume.role].append(float(ahead))
+    return {role: fmean(read_ahead[role] or [LINUX_READ_AHEAD_BYTES]) for role in ROLES}
 
 
 def outstanding_bytes(
@@ -377,7 +377,7 @@ def _behind_ratio(jobs: Mapping[str, JobDemand], role: Role, way: Way) -> float:
     steps = [step for job in jobs.values() for step in job.steps if step.waits_known]
     if not steps or not all(device.local for device in way.system.holders(way.kind, role)):
         return 0.0
-    told: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
+    waits: dict[bool, list[tuple[float, float]]] = {True: [], False: []}
     for step in steps:
         flows = [flow for flow in step.flows if flow.role == role]
         writes = [flow for flow in flows if flow.direction == "write"]
@@ -386,8 +386,8 @@ def _behind_ratio(jobs: Mapping[str, JobDemand], role: Role, way: Way) -> float:
         if needed > 0.0:
             awaited = service_seconds(way, role, flows) - needed
             reads = any(flow.direction == "read" and flow.device_bytes > 0.0 for flow in flows)
-            told[reads].append((max(step.blocked_seconds[role] - awaited, 0.0), needed))
-    found = told[False] or told[True]
+            waits[reads].append((max(step.blocked_seconds[role] - awaited, 0.0), needed))
+    found = waits[False] or waits[True]
     if not found:
         return 1.0
     ratio = 1.0 - sum(waited for waited, _ in found) / sum(needed for _, needed in found)

@@ -300,8 +300,8 @@ def other_cache(
             for step, other in zip(job.steps, waits, strict=True)
         )
         made[name] = replace(job, steps=tuple(steps))
-    told = tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
-    return _with_pushed_out(made, after), told
+    remarks = tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
+    return _with_pushed_out(made, after), remarks
 
 
 def _with_pushed_out(jobs: Mapping[str, JobDemand], model: DeviceReach) -> dict[str, JobDemand]:

@@ -224,8 +224,8 @@ def scenario_of(base: Base, question: Question) -> Scenario:
                 machine_bytes=machine,
                 rates=_write_rates(system, system.kind_number(place)),
             )
-            made, told = other_cache(made, was, becomes)
-            remarks |= dict.fromkeys(told)
+            made, reasons = other_cache(made, was, becomes)
+            remarks |= dict.fromkeys(reasons)
         jobs |= made
     machine = _machine_bytes(base.facts, 0.0)
     return Scenario(system=system, plans=plans, jobs=jobs, machine_bytes=machine, remarks=tuple(remarks))

@@ -229,17 +229,17 @@ def own_system(
             why="some of them share a machine and its cores",
             cure="simulate a run whose nodes are machines, or all on one",
         )
-    seen = _OfRun(facts, samples, windows, one_machine, waited, probe)
+    run = _OfRun(facts, samples, windows, one_machine, waited, probe)
     ordered = sorted(machines, key=lambda node: node.name)
-    if len({seen.signature(node) for node in ordered}) == 1:
-        kinds = [seen.kind(machines[0], len(facts.nodes), 0)]
+    if len({run.signature(node) for node in ordered}) == 1:
+        kinds = [run.kind(machines[0], len(facts.nodes), 0)]
     else:
-        kinds = [seen.kind(node, 1, number) for number, node in enumerate(ordered)]
+        kinds = [run.kind(node, 1, number) for number, node in enumerate(ordered)]
     return System(
         name=facts.run_id,
         nodes=tuple(kinds),
-        devices=tuple(seen.devices.values()),
-        sources=seen.sources,
+        devices=tuple(run.devices.values()),
+        sources=run.sources,
         one_machine=one_machine,
     )
 
@@ -274,8 +274,10 @@ class _OfRun:
         granted = self.facts.granted_cpus(machine)
         return cores_of(msgspec.structs.replace(machine, cpus_used=None, cpu_quota=granted))
 
-    def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Seen]]:
-        return _seen(role, [one for one in self.facts.volumes if one.role == role and one.node == node.name])
+    def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Storage]]:
+        return _storage_of(
+            role, [one for one in self.facts.volumes if one.role == role and one.node == node.name]
+        )
 
     def kind(self, node: NodeFacts, count: int, number: int) -> NodeKind:
         """``count`` nodes like this one, as the kind of that number; alone it has devices of its own."""
@@ -284,7 +286,7 @@ class _OfRun:
             if role in self.served:
                 roles[role] = (self._pool().name,)
                 continue
-            names = [self._device(name, seen, node, count) for name, seen in self.storage(node, role)]
+            names = [self._device(name, storage, node, count) for name, storage in self.storage(node, role)]
             roles[role] = tuple(dict.fromkeys(names))
         memory = _memory_of(node)
         self.sources[f"nodes.{number}.cores"] = "measured"
@@ -312,13 +314,13 @@ class _OfRun:
             self._rated(_of_unknown_rates(name, local=False), self.served, peaks_of(moved), {})
         return self.devices[name]
 
-    def _device(self, name: str, seen: _Seen, node: NodeFacts, count: int) -> str:
+    def _device(self, name: str, storage: _Storage, node: NodeFacts, count: int) -> str:
         """The name of the device, which is described if it was not yet.
 
         Of nodes that differ each has its own; those of one machine share its devices.  Where a storage
         server was watched, what nodes share is behind their links, and a local device is each node's own.
         """
-        local = seen.local and not (self.one_machine and not self.served)
+        local = storage.local and not (self.one_machine and not self.served)
         alone = local and count < len(self.facts.nodes)
         volumes = [volume for volume in self.facts.volumes if _name_of(volume) == name]
         own = [volume for volume in volumes if volume.node == node.name]
@@ -327,12 +329,12 @@ class _OfRun:
         if name in self.devices:
             return name
         moved: dict[Direction, list[Rates]] = {way: [] for way in DIRECTIONS}
-        if self.samples is not None and self.windows is not None and seen.devices:
+        if self.samples is not None and self.windows is not None and storage.devices:
             for way, word in WORDS.items():
-                names = [f"device.{one}.{word}_bytes" for one in seen.devices]
+                names = [f"device.{one}.{word}_bytes" for one in storage.devices]
                 nodes = [node.name] if alone else None
                 moved[way] = [rates(self.samples, names, self.windows.edges, nodes)]
-        places = {(node.name, one) for one in seen.devices}
+        places = {(node.name, one) for one in storage.devices}
         caps = {} if self.one_machine else {way: bytes_cap(own, places, way) for way in DIRECTIONS}
         targets = [
             one for volume in own for one in targets_of(volume, self.probe.targets if self.probe else ())
@@ -372,17 +374,17 @@ def cores_of(node: NodeFacts) -> float:
 
 
 @dataclass(frozen=True)
-class _Seen:
+class _Storage:
     devices: tuple[str, ...]
     local: bool
 
 
-def _seen(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Seen]]:
+def _storage_of(role: Role, volumes: Sequence[VolumeFacts]) -> list[tuple[str, _Storage]]:
     if not volumes:
-        return [(f"{role}-storage", _Seen((), True))]
+        return [(f"{role}-storage", _Storage((), True))]
     found = []
     for volume in volumes:
-        found.append((_name_of(volume), _Seen(tuple(volume.devices), not volume.network)))
+        found.append((_name_of(volume), _Storage(tuple(volume.devices), not volume.network)))
     return found
 
 

@@ -167,10 +167,10 @@ def _of_step(
     plain = _step(step.name, step.kind, step, defaultdict(float), read_ahead)
     if step.usage.cpu_seconds is None:
         lacks[NO_CPU] += step.usage.real_time_seconds or 0.0
-    told = logged.get((step.job, step.number))
-    if told is None:
+    step_bytes = logged.get((step.job, step.number))
+    if step_bytes is None:
         return plain
-    flows = tuple(_logged_flows(told))
+    flows = tuple(_logged_flows(step_bytes))
     every = sum(flow.device_bytes for flow in flows)
     if not every:
         return replace(plain, flows=flows, io_known=True)
@@ -182,10 +182,10 @@ def _of_step(
     )
 
 
-def _logged_flows(told: LoggedBytes) -> Iterator[Flow]:
+def _logged_flows(logged: LoggedBytes) -> Iterator[Flow]:
     ways: tuple[tuple[Direction, Mapping[Role, float], float | None], ...] = (
-        ("read", told.read, told.device_read_bytes),
-        ("write", told.written, told.device_written_bytes),
+        ("read", logged.read, logged.device_read_bytes),
+        ("write", logged.written, logged.device_written_bytes),
     )
     for direction, parts, total in ways:
         every = sum(parts.values())

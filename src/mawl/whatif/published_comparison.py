@@ -416,13 +416,13 @@ def changes(found: Sequence[PublishedPair]) -> list[PublishedChanges]:
     large = [pair for pair in found if pair.large]
 
     def tally(name: str, of: Forecaster) -> PublishedChanges:
-        told = [(pair.published_change_ratio, of(pair) or 0.0) for pair in large]
+        changes = [(pair.published_change_ratio, of(pair) or 0.0) for pair in large]
         return PublishedChanges(
             forecast=name,
-            figures=len(told),
-            right=sum(direction(predicted) == direction(change) for change, predicted in told),
+            figures=len(changes),
+            right=sum(direction(predicted) == direction(change) for change, predicted in changes),
             near=sum(
-                abs((1.0 + predicted) / (1.0 + change) - 1.0) <= NEAR_RATIO for change, predicted in told
+                abs((1.0 + predicted) / (1.0 + change) - 1.0) <= NEAR_RATIO for change, predicted in changes
             ),
         )
 
@@ -434,18 +434,18 @@ def scores(found: Sequence[PublishedPair]) -> list[PublishedScore]:
     system, and by paper."""
     counted = [pair for pair in found if pair.counted and pair.predicted_change_ratio is not None]
     papers_ = dict.fromkeys(pair.paper for pair in counted)
-    seen = {paper for paper in papers_ if any(_seen(pair) for pair in counted if pair.paper == paper)}
+    fitted = {paper for paper in papers_ if any(_is_fitted(pair) for pair in counted if pair.paper == paper)}
     return [
         _score(None, None, counted),
-        _score(None, False, [pair for pair in counted if not _seen(pair)]),
+        _score(None, False, [pair for pair in counted if not _is_fitted(pair)]),
         *(
-            _score(paper, paper in seen, [pair for pair in counted if pair.paper == paper])
+            _score(paper, paper in fitted, [pair for pair in counted if pair.paper == paper])
             for paper in papers_
         ),
     ]
 
 
-def _seen(pair: PublishedPair) -> bool:
+def _is_fitted(pair: PublishedPair) -> bool:
     return pair.reference in FITTED_ON or pair.candidate in FITTED_ON
 
 

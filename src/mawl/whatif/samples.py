@@ -57,8 +57,8 @@ def samples_of(
         columns["jobs_running"] = running[places] if len(running) else np.zeros_like(moments)
         host = interpolated(_host(outcome, number))
         for node in members:
-            told = node == names[0][0] or not outcome.resources.system.one_machine
-            yield _table(node, at, {**columns, **host} if told else columns)
+            has_host = node == names[0][0] or not outcome.resources.system.one_machine
+            yield _table(node, at, {**columns, **host} if has_host else columns)
     if server is not None:
         yield _table(server.name, at, interpolated(_of_server(outcome, server)))
 

@@ -82,7 +82,7 @@ class Engine:
         self.folder, self.work = folder, work
         self.runs = Runs(folder, record, work, clock, show)
         self._clock, self._now, self._show = clock, now, show
-        self._seen: ObservedMachine | None = None
+        self._observed: ObservedMachine | None = None
         self._model: Model | None = None
 
     @property
@@ -213,13 +213,15 @@ class Engine:
 
     def _slowdown_words(self) -> str:
         """``3 sessions: 1.63, 1.64; 4 sessions: 2.37``."""
-        said: dict[int, list[str]] = {}
+        slowdowns: dict[int, list[str]] = {}
         for run in self.record.runs:
             if run.purpose in OF_THE_MIX and run.state in ("finished", "refused"):
                 found = self.runs.read(run).slowdown if run.state == "finished" else None
                 words = "not known" if run.state == "finished" else "refused"
-                said.setdefault(run.sessions, []).append(words if found is None else format_ratio(found))
-        return "; ".join(f"{counted_noun(one, 'session')}: {', '.join(said[one])}" for one in sorted(said))
+                slowdowns.setdefault(run.sessions, []).append(words if found is None else format_ratio(found))
+        return "; ".join(
+            f"{counted_noun(one, 'session')}: {', '.join(slowdowns[one])}" for one in sorted(slowdowns)
+        )
 
     def _make(self, step: Step) -> None:
         choice = self._chosen
@@ -334,9 +336,9 @@ class Engine:
         self._show(_line(self.record.phase(name)))
 
     def _look(self) -> ObservedMachine:
-        if self._seen is None:
-            self._seen = first_look(self.work, self.record.asked, SMOKE, self._show)
-        return self._seen
+        if self._observed is None:
+            self._observed = first_look(self.work, self.record.asked, SMOKE, self._show)
+        return self._observed
 
     def _modelled(self) -> Model:
         if self._model is None:

@@ -180,7 +180,7 @@ class QualifyMachine:
         return probe(request, self._show, lambda _: None)
 
     def generate(self, wish: RunWish, log: Path) -> None:
-        self._carried(Task(spec=self._spec(wish), verb="generate"), log)
+        self._perform(Task(spec=self._spec(wish), verb="generate"), log)
 
     def run(self, wish: RunWish, folder: Path, log: Path) -> None:
         """Make a run; a run whose jobs failed is over, too."""
@@ -188,9 +188,9 @@ class QualifyMachine:
         spec = msgspec.structs.replace(
             self._spec(wish), output=str(folder), probe=str(probe) if probe.exists() else None
         )
-        self._carried(Task(spec=spec), log)
+        self._perform(Task(spec=spec), log)
 
-    def _carried(self, task: Task, log: Path) -> None:
+    def _perform(self, task: Task, log: Path) -> None:
         do_task(task, log, self._directory, self._lock, self._show)
 
     def _spec(self, wish: RunWish) -> RunSpec:

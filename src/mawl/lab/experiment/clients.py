@@ -70,7 +70,7 @@ class Clients:
             for name in (SERVER, *self._fabric.clients):
                 processes.append(self._worker(name, address))
             for name in (SERVER, *self._fabric.clients):
-                self._said(name, _REGISTERED)
+                self._wait_for(name, _REGISTERED)
             device = self._bed.device(self._fabric.spec.volume)
             yield NodesSpec(
                 cluster=address,
@@ -86,7 +86,7 @@ class Clients:
         host = f"tcp://{self._fabric.address(SERVER)}"
         words = ["scheduler", "--host", host, "--port", str(PORT), "--no-dashboard"]
         started = self._start("scheduler", self.at_server(), words)
-        self._said("scheduler", _LISTENS)
+        self._wait_for("scheduler", _LISTENS)
         return started
 
     def _worker(self, name: str, scheduler: str) -> subprocess.Popen[bytes]:
@@ -114,11 +114,11 @@ class Clients:
                 start_new_session=True,
             )
 
-    def _said(self, name: str, text: str) -> None:
+    def _wait_for(self, name: str, text: str) -> None:
         deadline = time.monotonic() + PATIENCE_SECONDS
-        while text not in (said := self._output(name).read_text(errors="replace")):
+        while text not in (output := self._output(name).read_text(errors="replace")):
             if time.monotonic() > deadline:
-                last = (said.strip().splitlines() or ["it said nothing"])[-1]
+                last = (output.strip().splitlines() or ["it said nothing"])[-1]
                 raise RunFailedError(
                     f"{name} did not come up in {PATIENCE_SECONDS:g} s",
                     where=str(self._output(name)),

@@ -324,17 +324,17 @@ def _citation(spec: FindingSpec) -> str:
 def programs_result(reference: Side, candidate: Side) -> ProgramsResult:
     """Judged where both arms have runs enough, else plain changes; the programs that gained most first."""
     unjudged = why_unjudged(reference, candidate)
-    said = statement(reference, candidate, unjudged)
+    comparison = statement(reference, candidate, unjudged)
     programs = program_changes(reference, candidate, judged=unjudged is None)
     return ProgramsResult(
         reference=reference.label,
         candidate=candidate.label,
         runs=[len(reference.runs), len(candidate.runs)],
         judged=unjudged is None,
-        verdict=said.verdict,
-        change_ratio=said.change_ratio,
-        low_ratio=said.low_ratio,
-        high_ratio=said.high_ratio,
+        verdict=comparison.verdict,
+        change_ratio=comparison.change_ratio,
+        low_ratio=comparison.low_ratio,
+        high_ratio=comparison.high_ratio,
         faster=programs.faster,
         slower=programs.slower,
         not_told_apart=programs.no_difference,

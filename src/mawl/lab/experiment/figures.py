@@ -189,12 +189,12 @@ class SavingsReader:
         source = None
         for name in arm.volumes(role):
             if spec.storage == "btrfs":
-                said = self._said(self._folder(role, name))
+                saving = self._real_saving(self._folder(role, name))
                 volume = VolumeKept(
-                    volume=name, original_bytes=said.original_bytes, stored_bytes=said.stored_bytes
+                    volume=name, original_bytes=saving.original_bytes, stored_bytes=saving.stored_bytes
                 )
                 found.append(volume)
-                source = said.source
+                source = saving.source
             else:
                 source = self._device(name).source
                 found.append(
@@ -250,9 +250,9 @@ class SavingsReader:
         place = self._bed.place(name)
         command(["sync", "--file-system", str(place)], self._bed.mark)
         command(["fstrim", str(place)], self._bed.mark)
-        return self._said(Path("/dev", self._bed.device(name)))
+        return self._real_saving(Path("/dev", self._bed.device(name)))
 
-    def _said(self, path: Path) -> RealSaving:
+    def _real_saving(self, path: Path) -> RealSaving:
         if path.is_dir():
             command(["sync", "--file-system", str(path)], self._bed.mark)
         saving, reason = real_saving(path)

@@ -113,11 +113,11 @@ def _programs(
         compared = compare(*sides, anyway=True)
     except UsageError as error:
         return None, str(error)
-    programs, said = compared.programs, compared.statement
-    if programs is None or said is None or not programs.changes:
+    programs, statement = compared.programs, compared.statement
+    if programs is None or statement is None or not programs.changes:
         return None, "the runs have no programs in common"
-    if said.not_judged is not None:
-        return None, said.not_judged.reason
+    if statement.not_judged is not None:
+        return None, statement.not_judged.reason
     return (
         ProgramCounts(faster=programs.faster, slower=programs.slower, not_told_apart=programs.no_difference),
         None,

@@ -336,8 +336,8 @@ def _measured_devices(
 ) -> tuple[Sequence[Device], dict[Role, list[str]], list[str]]:
     probe = catalogue.probes.get(offer.name)
     if probe is None:
-        kind, told = base.own.nodes[0], ["devices are those of the run"]
-        return base.own.devices, _listed(kind), told
+        kind, words = base.own.nodes[0], ["devices are those of the run"]
+        return base.own.devices, _listed(kind), words
     try:
         system, remarks = probed_system(probe, name=offer.name, memory_bytes=base.own.nodes[0].memory_bytes)
     except UsageError as error:
@@ -362,10 +362,10 @@ def _completed(
     """The device with the latency and the bound on requests of the run's slowest device of its roles."""
     held = [role for role in ROLES if name in roles.get(role, ())]
     measured = [one for role in held for one in base.own.holders(base.own.nodes[0], role)]
-    latency, requests, told = device.latency_seconds, device.requests_per_second, []
+    latency, requests, remarks = device.latency_seconds, device.requests_per_second, []
     if latency is None:
         latency = max((one.latency_seconds for one in measured), default=0.0)
-        told.append(
+        remarks.append(
             f"the latency of {name} is that of the run's device ({format_latency(latency)})"
             if latency
             else f"the latency of {name} is neither in the catalogue nor in the run, so none is simulated"
@@ -373,9 +373,9 @@ def _completed(
     if requests is None:
         requests = min(_known(one.requests_per_second for one in measured), default=None)
         if requests is not None:
-            told.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
+            remarks.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
     given = {**msgspec.structs.asdict(device), "latency_seconds": latency, "requests_per_second": requests}
-    return given, told
+    return given, remarks
 
 
 def _known(figures: Iterable[float | None]) -> list[float]:
