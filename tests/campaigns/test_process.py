@@ -23,7 +23,7 @@ from mawl.records.model.campaign import Arm, Campaign
 from mawl.records.spec.campaign import CampaignSpec
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task, TaskAnswer
-from mawl.reports.campaign.document import document
+from mawl.reports.campaign_document import document
 from mawl.reports.document import rendered
 from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.compared_runs import pair

@@ -127,7 +127,7 @@ def test_a_directory_that_was_deleted_is_named(
 
 @pytest.mark.parametrize(
     "module",
-    ["mawl.reports.html.report", "mawl.reports.comparison.charts", "mawl.reports.campaign.charts"],
+    ["mawl.reports.html.report", "mawl.reports.comparison.charts", "mawl.reports.html.charts.answers"],
 )
 def test_charts_need_no_home(module: str, tmp_path: Path) -> None:
     """Bokeh names a file in the home while it is imported."""

@@ -19,7 +19,7 @@ from mawl.commands.schema import FORMATS, text
 from mawl.commands.verbs import build_parser
 from mawl.records.papers import papers
 from mawl.records.store.campaign import plain_qualification, write_qualification
-from mawl.reports.campaign.document import render_json
+from mawl.reports.campaign_document import render_json
 from mawl.reports.json import render
 from mawl.whatif.records import PUBLISHED_FORECAST_METRICS
 from tests.archive.history.test_changes import followed, nights_with_step

@@ -40,13 +40,12 @@ from mawl.commands.verbs import VERBS
 from mawl.records.papers import papers
 from mawl.records.store.campaign import write_qualification
 from mawl.records.store.side_files import write_probe
-from mawl.reports.campaign import document as campaigns
+from mawl.reports import campaign_document as campaigns
 from mawl.reports.csv import TABLES
 from mawl.reports.document import rendered
-from mawl.reports.qualification import html as answer_html
-from mawl.reports.qualification.forms import render_disclosure
-from mawl.reports.qualification.forms import render_markdown as render_markdown_qualification
-from mawl.reports.qualification.forms import render_text as render_text_qualification
+from mawl.reports.qualification_forms import render_disclosure, render_page
+from mawl.reports.qualification_forms import render_markdown as render_markdown_qualification
+from mawl.reports.qualification_forms import render_text as render_text_qualification
 from mawl.whatif.placement.document import document as placement_document
 from mawl.whatif.size import document as sizing
 from tests.archive.history.test_changes import store_nights
@@ -378,7 +377,7 @@ def answers(outputs: Outputs) -> None:
         for form, answer in (
             ("text", render_text_qualification),
             ("markdown", render_markdown_qualification),
-            ("html", answer_html.render),
+            ("html", render_page),
             ("rules", render_disclosure),
         ):
             outputs.add(f"answer {name} {form}", answer(record))

@@ -23,11 +23,11 @@ from mawl.derive.replay.document import document as replay_document
 from mawl.figures.comparison.compare import compare, compare_many
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
-from mawl.reports.campaign import document as campaign
+from mawl.reports import campaign_document as campaign
 from mawl.reports.comparison import document as comparison
 from mawl.reports.document import rendered
 from mawl.reports.html import report
-from mawl.reports.qualification import html as answer
+from mawl.reports.qualification_forms import render_page
 from mawl.whatif.size import document as sizing
 from tests.archive.history.test_changes import followed, nights_with_step
 from tests.cli.test_replay import logs_and_run
@@ -101,7 +101,7 @@ def _library(folder: Path) -> str:
 
 
 def _answer(name: str, folder: Path) -> str:
-    return answer.render(every_record()[name])
+    return render_page(every_record()[name])
 
 
 def _campaign(name: str, folder: Path) -> str:

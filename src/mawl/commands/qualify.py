@@ -68,8 +68,8 @@ from mawl.records.store.campaign import (
 )
 from mawl.records.store.files import replace_file
 from mawl.records.store.folder import make_folder
-from mawl.reports.qualification.content import demand_words
-from mawl.reports.qualification.forms import render_disclosure, render_markdown, render_text
+from mawl.reports.qualification_content import demand_words
+from mawl.reports.qualification_forms import render_disclosure, render_markdown, render_page, render_text
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -255,9 +255,7 @@ def cleaning(folder: Path, runs: Path) -> list[str]:
 
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
-    from mawl.reports.qualification import html
-
-    pages = {ANSWER_PAGE: html.render, "answer.md": render_markdown, "disclosure.md": render_disclosure}
+    pages = {ANSWER_PAGE: render_page, "answer.md": render_markdown, "disclosure.md": render_disclosure}
     for name, render in pages.items():
         if (folder / name).exists():
             continue

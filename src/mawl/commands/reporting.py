@@ -31,7 +31,7 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import is_conducted, read_campaign, read_settings
 from mawl.records.store.files import lies_in, replace_file
-from mawl.reports.campaign.document import document, render_json
+from mawl.reports.campaign_document import document, render_json
 from mawl.reports.document import rendered
 from mawl.reports.layout import LINE_WIDTH
 

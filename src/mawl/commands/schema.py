@@ -45,7 +45,7 @@ FORMATS = {
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
-        "mawl.reports.campaign.document:PrintedCampaign",
+        "mawl.reports.campaign_document:PrintedCampaign",
     ),
     "comparison": PrintedFormat(
         "mawl compare --format json of two sides", "1.3", "mawl.reports.comparison.document:PrintedComparison"
@@ -130,9 +130,9 @@ def run_schema(arguments: SchemaArguments) -> int:
 def text(name: str) -> str:
     """The schema (draft 2020-12) as text."""
     if name == "qualify":
-        from mawl.reports.qualification import schema as qualification
+        from mawl.reports.qualification_forms import render_schema
 
-        return qualification.render()
+        return render_schema()
     from mawl.records.model.schema import record_schema, schema_of
     from mawl.records.store.files import FORMAT_VERSION
 

@@ -8,7 +8,7 @@ from mawl.advice.rank import Ranked, Ranking
 from mawl.base.units import format_joules, format_plain, format_ratio
 from mawl.reports.document import Document, Headline, Sentences, Table, each
 from mawl.reports.layout import ABSENT
-from mawl.reports.qualification.content import NO_MORE_SHOWN
+from mawl.reports.qualification_content import NO_MORE_SHOWN
 
 
 def document(found: Ranking) -> Document:

@@ -16,7 +16,7 @@ from mawl.commands.server.application import create_app
 from mawl.commands.server.run_folders import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.records.model.campaign import Campaign, Slot
 from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
-from mawl.reports.campaign.document import QUESTIONS
+from mawl.reports.campaign_document import QUESTIONS
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
 

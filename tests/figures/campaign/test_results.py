@@ -15,7 +15,7 @@ from mawl.campaigns.series import back_and_forth
 from mawl.figures.campaign.knee import knee_of
 from mawl.figures.campaign.results import campaign_figures, session_run, spread
 from mawl.records.model.campaign import CAMPAIGN_METRICS, Arm
-from mawl.reports.campaign.document import document, head
+from mawl.reports.campaign_document import document, head
 from mawl.reports.document import rendered
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.compared_runs import compared

@@ -16,8 +16,8 @@ from mawl.base.units import format_rate, format_seconds
 from mawl.figures.campaign.knee import knee_of
 from mawl.figures.campaign.results import ELAPSED, spread
 from mawl.figures.comparison.compare import compare
-from mawl.reports.campaign.document import document, lead, render_json
-from mawl.reports.campaign.finding import finding, shared_machines
+from mawl.reports.campaign_document import document, lead, render_json
+from mawl.reports.campaign_finding import finding, shared_machines
 from mawl.reports.comparison.charts import runs_chart
 from mawl.reports.document import rendered
 from mawl.reports.html.colours import light

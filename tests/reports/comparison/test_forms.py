@@ -15,7 +15,7 @@ from mawl.figures.comparison.comparability import APART, Difference
 from mawl.figures.comparison.compare import ComparedPair, Comparison, compare, compare_many
 from mawl.figures.comparison.programs import Verdict
 from mawl.figures.comparison.sides import Reason, side_of
-from mawl.reports.campaign import document as campaigns
+from mawl.reports import campaign_document as campaigns
 from mawl.reports.comparison.charts import effect_charts
 from mawl.reports.comparison.document import SCREEN_LINES, document, most_changed, render_json, text_of
 from mawl.reports.comparison.sentences import against, finding

@@ -12,7 +12,7 @@ import pytest
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side, run_over_time
 from mawl.figures.view import RunView
-from mawl.reports.campaign import document as campaigns
+from mawl.reports import campaign_document as campaigns
 from mawl.reports.comparison.document import document
 from mawl.reports.document import rendered
 from tests import needs

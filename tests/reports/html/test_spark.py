@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from mawl.reports.html.spark import EDGE, HEIGHT, MOST_POINTS, WIDTH, spark
+from mawl.reports.html.sections.nights import EDGE, HEIGHT, MOST_POINTS, WIDTH, spark
 
 
 def lines(drawn: str) -> list[list[tuple[float, float]]]:

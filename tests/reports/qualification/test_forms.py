@@ -13,9 +13,14 @@ import pytest
 from mawl.advice.qualification.machine import limit_by
 from mawl.records.model.qualification import Qualification, QualificationChange
 from mawl.records.store.campaign import plain_qualification
-from mawl.reports.qualification import html, schema
-from mawl.reports.qualification.content import STORAGE_WORDS, WORDS, content_of, rules_rows
-from mawl.reports.qualification.forms import render_disclosure, render_markdown, render_text
+from mawl.reports.qualification_content import STORAGE_WORDS, WORDS, content_of, rules_rows
+from mawl.reports.qualification_forms import (
+    render_disclosure,
+    render_markdown,
+    render_page,
+    render_schema,
+    render_text,
+)
 from tests.fakes.answered import CLUSTER_NO, NOT_KNOWN, WORK, YES, answered, clustered, every_record
 
 HOSTILE = "/a <script>alert(1)</script>\n| @team `x` [l](http://h.example) \x1b[31m"
@@ -45,7 +50,7 @@ def test_a_terminal_of_eighty_columns_holds_it(kind: str) -> None:
 
 @pytest.mark.parametrize("kind", every_record())
 def test_the_page_has_no_script_and_asks_for_nothing_elsewhere(kind: str) -> None:
-    page = unescape(html.render(every_record()[kind]))
+    page = unescape(render_page(every_record()[kind]))
     assert "<script" not in page and "default-src 'none'" in page
     assert not re.search(r"""(?:src|href)=["'](?!data:)""", page) and "url(" not in page
 
@@ -58,7 +63,7 @@ def test_nodes_are_named_with_what_limits_and_how_they_scale() -> None:
     assert "13,300 jobs per hour with 4 nodes, 8,520 with one: 39 % of 4 times as many" in shown
     assert "4 nodes (node1, node2, node3, node4); node1 has a CPU, 16 cores, 64.0 GiB of memory" in shown
     assert "3 runs with all nodes and 0 runs with one, 71 jobs in 20 sessions a node," in shown
-    page = html.render(record)
+    page = render_page(record)
     assert "mixed20 on 4 nodes" in page and "The shared storage or its network limits" in page
     assert "`nodes`" in render_disclosure(record), "the rule with its bound"
     assert "nodes" not in {row[0] for row in content_of(answered(YES)).rows}
@@ -71,7 +76,7 @@ def test_a_forecast_says_that_nothing_was_measured() -> None:
 
 def test_names_of_others_are_inert() -> None:
     record = hostile()
-    page, ticket, shown = html.render(record), render_markdown(record), render_text(record)
+    page, ticket, shown = render_page(record), render_markdown(record), render_text(record)
     assert "<script" not in page and "&lt;script&gt;" in page
     for form in (ticket, render_disclosure(record)):
         assert "<script" not in form and "@team" not in form and "http://" not in form
@@ -106,7 +111,7 @@ def test_failed_rules_come_first_and_say_so_in_words() -> None:
         "not known",
     ]
     said = "2 of 8 rules not met: runs, active time; not known: slowdown."
-    page, shown = render_disclosure(record), html.render(record)
+    page, shown = render_disclosure(record), render_page(record)
     assert said in page and said in unescape(shown)
     assert page.count("**NOT MET**") == 2 and shown.count(">NOT MET<") == 2
     assert "None of 8 rules failed." in render_disclosure(answered(YES))
@@ -114,7 +119,7 @@ def test_failed_rules_come_first_and_say_so_in_words() -> None:
 
 def test_page_and_ticket_show_the_storage_during_the_mix_and_define_its_figures() -> None:
     record = answered(YES)
-    page, ticket = unescape(html.render(record)), render_markdown(record)
+    page, ticket = unescape(render_page(record)), render_markdown(record)
     for form in (page, ticket):
         assert all(
             cell in form for cell in ("nvme0n1p1", "702 MB/s", "4.60 ms", "9.40", "64.0 GiB of memory")
@@ -125,7 +130,7 @@ def test_page_and_ticket_show_the_storage_during_the_mix_and_define_its_figures(
 
 def test_an_answer_of_an_earlier_version_has_no_storage_and_no_machine() -> None:
     record = answered(msgspec.structs.replace(YES, system=None, during=[]))
-    page = html.render(record)
+    page = render_page(record)
     assert "The storage during the mix" not in page and "a CPU, 6 cores" in page
     assert all(term not in page for term, _ in STORAGE_WORDS)
 
@@ -171,8 +176,8 @@ def test_a_change_says_its_range_or_why_it_has_none(change: dict[str, Any], numb
 
 
 def test_the_schema_is_that_of_the_file() -> None:
-    found = json.loads(schema.render())
-    assert json.loads(schema.render()) == found
+    found = json.loads(render_schema())
+    assert json.loads(render_schema()) == found
     plain = plain_qualification(answered(YES))
     properties = found["$defs"]["Qualification"]["properties"]
     assert set(plain) == set(properties)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from mawl.reports.qualification import html
+from mawl.reports.qualification_forms import render_page
 from tests import needs
 from tests.fakes.answered import every_record
 from tests.pages.opened import chromium
@@ -29,7 +29,7 @@ def browser() -> Iterator[Any]:
 @pytest.mark.parametrize("kind", every_record())
 def test_one_sheet_and_a_phone_hold_it(browser: Any, tmp_path: Path, kind: str) -> None:
     file = tmp_path / "answer.html"
-    file.write_text(html.render(every_record()[kind]))
+    file.write_text(render_page(every_record()[kind]))
     page = browser.new_page(viewport=PHONE)
     fetched: list[str] = []
     page.on("request", lambda request: fetched.append(request.url))

@@ -19,8 +19,8 @@ from mawl.base.units import format_instant, format_rate, format_ratio, format_se
 from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.campaign.document import QUESTIONS
-from mawl.reports.html.spark import spark
+from mawl.reports.campaign_document import QUESTIONS
+from mawl.reports.html.sections.nights import spark
 from mawl.reports.layout import ABSENT
 
 MOST_POINTS = 40

@@ -339,7 +339,7 @@ def _pick(answer: SizeAnswer, shown: SizedCandidate | None) -> Card:
 
 
 def _chart(answer: SizeAnswer) -> Chart:
-    from mawl.reports.html.charts.prices import PricedSystem, price_chart
+    from mawl.reports.html.charts.answers import PricedSystem, price_chart
 
     sized = [
         PricedSystem(one.name, one.price, money(one.price, answer), one.fits, one.fits_safe, one.carries)

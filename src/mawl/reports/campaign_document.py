@@ -13,7 +13,7 @@ from mawl.figures.campaign.results import ArmFound, CampaignFound
 from mawl.figures.comparison.sides import Reason
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.records.model.campaign import Slot
-from mawl.reports.campaign.finding import (
+from mawl.reports.campaign_finding import (
     GROWS,
     compared_nodes,
     elapsed_of,
@@ -327,8 +327,8 @@ def lead(found: CampaignFound) -> Chart | None:
     """The chart of the first screen; None if no run is finished."""
     if found.comparison is not None:
         return comparing.lead(found.comparison)
-    from mawl.reports.campaign.charts import scaling_chart, slowdown_chart
     from mawl.reports.comparison.charts import strip_chart
+    from mawl.reports.html.charts.answers import scaling_chart, slowdown_chart
 
     if found.kind == "find-sessions":
         known = [run for run in found.session_runs if run.answer_slowdown is not None]

@@ -1,14 +1,24 @@
-"""The answer of a qualification for a terminal, as Markdown, and as a disclosure with every rule and run."""
+"""The answer of a qualification for a terminal, as Markdown, as a page, and as a disclosure."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
+import msgspec
+
+from mawl.base.printable import printable
 from mawl.base.units import format_percent, format_seconds
-from mawl.records.model.qualification import Qualification, QualificationAnswer, QualifyRun
+from mawl.records.model.qualification import (
+    QUALIFICATION_FORMAT_VERSION,
+    Qualification,
+    QualificationAnswer,
+    QualifyRun,
+)
+from mawl.records.model.schema import DRAFT
 from mawl.reports.layout import code, escaped, table
-from mawl.reports.qualification.content import (
+from mawl.reports.qualification_content import (
     MET,
     STORAGE_HEAD,
     content_of,
@@ -130,3 +140,54 @@ def _forecast(record: Qualification) -> Iterator[tuple[str, str]]:
 def _section(title: str, head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     cells = [[code(row[0]), *(escaped(cell) for cell in row[1:])] for row in rows]
     return [f"## {title}", "", *table(head, cells, words=True)] if cells else []
+
+
+def render_page(record: Qualification) -> str:
+    """The page, which prints on one sheet: no script, and nothing from a network; every text is escaped."""
+    # Only a page loads the template engine.
+    from markupsafe import Markup
+
+    from mawl.reports.html.colours import style
+    from mawl.reports.html.page import policy
+    from mawl.reports.html.templating import asset, fill
+
+    content = content_of(record)
+    rules = [] if record.answer is None else rules_rows(record.answer)
+    word, colon, rest = content.sentence.partition(": ")
+    return fill(
+        "answer.html",
+        policy=policy([]),
+        style=Markup(style() + asset("answer.css")),
+        title=printable(f"{word}: {record.asked.workload} on {_place(record)}"),
+        word=word if colon else "",
+        sentence=rest if colon else content.sentence,
+        content=content,
+        rules=[row for row in rules if row[3] != MET[True]],
+        met=[row[:2] for row in rules if row[3] == MET[True]],
+        rules_sentence="" if record.answer is None else rules_sentence(record.answer),
+        storage_head=STORAGE_HEAD,
+        record=printable(record.name),
+    )
+
+
+def _place(record: Qualification) -> str:
+    if record.nodes:
+        return f"{len(record.nodes)} nodes"
+    return record.machine.name or "this machine"
+
+
+INSTANTS = {"Phase": "began_at", "Qualification": "created_at"}
+"""Points in time are seconds in memory and ISO 8601 (UTC) in the file."""
+
+
+def render_schema() -> str:
+    """The schema (draft 2020-12) as text, with a newline at the end."""
+    found = json.loads(json.dumps(msgspec.json.schema(Qualification)))  # defaults as JSON has them
+    for struct, name in INSTANTS.items():
+        known = found["$defs"][struct]["properties"][name]
+        kinds = [{"type": "string", "format": "date-time"}]
+        found["$defs"][struct]["properties"][name] = (
+            {"anyOf": [*kinds, {"type": "null"}], "default": None} if "anyOf" in known else kinds[0]
+        )
+    head = {"$schema": DRAFT, "title": f"qualify.json, format {QUALIFICATION_FORMAT_VERSION}"}
+    return json.dumps({**head, **found}, indent=2) + "\n"
