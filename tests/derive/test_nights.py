@@ -161,16 +161,11 @@ def test_its_earliest_start_counts_and_not_its_submission(tmp_path: Path) -> Non
     assert second.start_seconds == pytest.approx(900, abs=0.5)
 
 
-@pytest.mark.parametrize("submitted", [959.5, 960, 961])
+@pytest.mark.parametrize("submitted", [959.5, 960, 961, pytest.param(-500, id="before the night")])
 def test_a_job_that_was_submitted_when_another_had_ended_follows_it_alone(
     tmp_path: Path, submitted: float
 ) -> None:
     second = derived(tmp_path, submitted).workload.jobs[2]
-    assert (second.start_seconds, len(second.after)) == (0.0, 1)
-
-
-def test_a_submission_before_the_night_is_no_time_of_it(tmp_path: Path) -> None:
-    second = derived(tmp_path, -500).workload.jobs[2]
     assert (second.start_seconds, len(second.after)) == (0.0, 1)
 
 

@@ -283,15 +283,22 @@ def _shown(megabytes: float) -> Summary:
     )
 
 
-def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_faulted() -> None:
-    assert _reads(50, {"imports": 4}) == pytest.approx([50, 0])
-    assert _reads(54, {"imports": 4}) == pytest.approx([50, 4])
-    assert _reads(45, {"imports": 4}) == pytest.approx([45, 0])
-
-
-def test_each_fault_read_as_much_as_any_other() -> None:
-    assert _reads(52, {"imports": 3, "reads": 1}) == pytest.approx([48, 4])
-    assert _reads(30, {"imports": 3, "reads": 1}) == pytest.approx([30, 0])
+@pytest.mark.parametrize(
+    ("shown", "faults", "reads"),
+    [
+        (50, {"imports": 4}, [50, 0]),
+        (54, {"imports": 4}, [50, 4]),  # what devices read beyond is pages of programs
+        (45, {"imports": 4}, [45, 0]),
+        (52, {"imports": 3, "reads": 1}, [48, 4]),  # each fault read as much as any other
+        (30, {"imports": 3, "reads": 1}, [30, 0]),
+        (30, {}, [25, 5]),  # without faults all reads are brought to the sum alike
+        (120, {"imports": 4}, [100, 20]),
+    ],
+)
+def test_reads_beyond_what_devices_showed_are_pages_of_programs_where_jobs_faulted(
+    shown: float, faults: dict[str, int], reads: list[float]
+) -> None:
+    assert _reads(shown, faults) == pytest.approx(reads)
 
 
 def test_the_faults_of_a_step_count_once_however_many_roles_it_reads() -> None:
@@ -305,8 +312,3 @@ def test_the_faults_of_a_step_count_once_however_many_roles_it_reads() -> None:
     found = at_devices(jobs, _shown(108))
     of_job = [sum(one.device_bytes for one in found[name].steps[0].flows) / MB for name in jobs]
     assert of_job == pytest.approx([54, 54])
-
-
-def test_without_faults_all_reads_are_brought_to_the_sum_alike() -> None:
-    assert _reads(30, {}) == pytest.approx([25, 5])
-    assert _reads(120, {"imports": 4}) == pytest.approx([100, 20])

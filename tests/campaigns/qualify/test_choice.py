@@ -159,6 +159,8 @@ def test_a_disk_with_little_room_bounds_the_scale() -> None:
 def test_memory_that_the_fewest_sessions_exceed_is_refused() -> None:
     with pytest.raises(UnsuitableMachineError, match=r"sessions need .* of memory, and the machine has"):
         check_fits(machine(memory_bytes=2**28), 8)
+    with pytest.raises(UnsuitableMachineError, match=r"at scale quick 8 .*, or a smaller --scale"):
+        check_fits(machine(memory_bytes=2**28), 8, 0.005)
 
 
 def test_where_the_cache_cannot_be_left_out_the_reason_is_a_decision() -> None:
@@ -260,8 +262,3 @@ def test_nothing_is_expected_of_a_disturbed_calibration() -> None:
     assert found.answer == "not known"
     assert found.reason == "other work used 60 % of the processors during the calibration; stop it first"
     assert expected(1.0, 2.0, 0.1).answer == expected(1.0, 2.0, None).answer == "carried"
-
-
-def test_memory_that_the_scale_asked_for_exceeds_names_the_scale() -> None:
-    with pytest.raises(UnsuitableMachineError, match=r"at scale quick 8 .*, or a smaller --scale"):
-        check_fits(machine(memory_bytes=2**28), 8, 0.005)
