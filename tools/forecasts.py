@@ -20,7 +20,7 @@ from mawl.base.units import format_rate, format_seconds, parse_size
 from mawl.figures.view import StoredView
 from mawl.lab.experiment.records import LabRecord
 from mawl.records.model.summary.summary import Judged
-from mawl.records.spec.program_options import Options
+from mawl.records.spec.program_options import ROLES, Options, Role
 from mawl.records.store import open_run
 from mawl.simulation.forecast import Base, Question, base_of, predict
 from mawl.simulation.measured_system import cores_of
@@ -38,7 +38,7 @@ def arm_system(record: LabRecord, arm: str, cores: float, memory_bytes: float) -
     layout = next(one for one in description["arms"] if one["name"] == arm)
     volumes = {one["name"]: one for one in description["volumes"]}
     roles = {role: tuple(layout[role]) for role in ("data", "work", "util")}
-    names = dict.fromkeys(name for held in roles.values() for name in held)
+    roles: dict[Role, tuple[str, ...]] = {role: tuple(layout[role]) for role in ROLES}
     fabric = description.get("fabric")
     devices = tuple(_device(record, volumes[name], local=not fabric) for name in names)
     kind = NodeKind(

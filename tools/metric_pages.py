@@ -13,7 +13,7 @@ from mawl.tuning.records import TUNING_METRICS
 from mawl.tuning.search.records import SEARCH_METRICS
 from mawl.whatif.placement.demand import PLACEMENT_METRICS
 from mawl.whatif.records import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
-from mawl.whatif.size.records import SIZE_METRICS
+from mawl.whatif.size.question import SIZE_METRICS
 from tools.markdown import table
 
 

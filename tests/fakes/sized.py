@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
+from mawl.whatif.size.question import SizeAnswer, SizedCandidate, SizedUpgrade
 
 
 def candidate(name: str, price: float, **more: object) -> SizedCandidate:

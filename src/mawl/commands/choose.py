@@ -33,8 +33,7 @@ from mawl.whatif.size.answer import size
 from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.document import document as size_document
 from mawl.whatif.size.document import printed
-from mawl.whatif.size.question import SizeQuestion, start_of
-from mawl.whatif.size.records import SizeAnswer
+from mawl.whatif.size.question import SizeAnswer, SizeQuestion, start_of
 
 RANK_FORMATS = ("text", "markdown", "json")
 

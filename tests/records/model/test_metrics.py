@@ -31,7 +31,7 @@ from mawl.tuning.records import Checked
 from mawl.tuning.search.records import SearchAnswer
 from mawl.whatif.placement.demand import PlacementAdvice
 from mawl.whatif.records import SimulationAnswer
-from mawl.whatif.size.records import PrintedSize
+from mawl.whatif.size.question import PrintedSize
 from tests.advice.test_smt import judged
 from tests.fakes.array_run import array_statistics
 from tests.fakes.capped_run import CAP, capped_run

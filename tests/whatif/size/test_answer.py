@@ -16,8 +16,15 @@ from mawl.reports.document import rendered
 from mawl.whatif.size.answer import _limit, size
 from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.document import document, finding, printed
-from mawl.whatif.size.question import ROOFLINE_ERROR, UNSEEN_ERROR, SizedRun, SizeQuestion, fitted_of
-from mawl.whatif.size.records import SizeAnswer, SizedCandidate
+from mawl.whatif.size.question import (
+    ROOFLINE_ERROR,
+    UNSEEN_ERROR,
+    SizeAnswer,
+    SizedCandidate,
+    SizedRun,
+    SizeQuestion,
+    fitted_of,
+)
 from tests.fakes.fitted import SESSIONS, fitted
 from tests.simulation.scenes import flow, side_by_side, simulated, step, system
 from tests.simulation.test_measured_errors import printed as reference_rows

@@ -8,7 +8,7 @@ import msgspec
 
 from mawl.reports.document import rendered
 from mawl.whatif.size.document import document
-from mawl.whatif.size.records import SizeAnswer
+from mawl.whatif.size.question import SizeAnswer
 from tests.fakes.sized import answer
 
 

@@ -35,13 +35,15 @@ from mawl.whatif.size.question import (
     ROOFLINE_ERROR,
     UNSEEN_ERROR,
     RooflineRule,
+    SizeAnswer,
+    SizedCandidate,
     SizedRun,
+    SizedUpgrade,
     SizeQuestion,
     fitted_of,
     rule_of,
     window_of,
 )
-from mawl.whatif.size.records import SizeAnswer, SizedCandidate, SizedUpgrade
 
 MEMORY = "memory"
 LESS_CACHE = (

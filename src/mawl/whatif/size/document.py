@@ -11,7 +11,7 @@ import msgspec
 from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
 from mawl.reports.document import Block, Card, Document, Headline, Part, Sentences, Table, capital, filled
 from mawl.reports.layout import ABSENT, Form, figure
-from mawl.whatif.size.records import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
+from mawl.whatif.size.question import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
 if TYPE_CHECKING:
