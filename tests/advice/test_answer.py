@@ -27,7 +27,7 @@ from mawl.records.model.role_io import Waits
 from mawl.records.model.run import PlannedJob, Reference
 from mawl.records.model.summary.io import Foreign
 from mawl.records.model.summary.judgement import Cause
-from tests.fakes.clustered_run import node_run
+from tests.fakes.altered_runs import node_run
 from tests.fakes.measured_run import AT_REFERENCE, IDLE, WORKLOAD, four_jobs, reading_of, samples
 from tests.fakes.stored_run import facts, job, planned
 from tests.fakes.views import judge, plain

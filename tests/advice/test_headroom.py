@@ -19,9 +19,8 @@ from mawl.records.model.summary.io import Foreign
 from mawl.records.model.summary.judgement import Cause
 from mawl.records.store import open_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
-from tests.fakes.second_comparison import of
+from tests.fakes.second_figures import evidence, headroom, of
 from tests.fakes.second_formula import Folder, course_of
-from tests.fakes.second_limit import evidence, headroom
 from tests.fakes.stored_run import facts
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import partly, plain

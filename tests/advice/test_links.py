@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fakes.fabric_run import client, fabric_summary, server
+from tests.fakes.altered_runs import client, fabric_summary, server
 from tests.fakes.measured_run import Rate
 
 

@@ -23,7 +23,7 @@ from mawl.records.model.role_io import WAIT_FIELDS, RoleIo, Waits
 from mawl.records.model.run import NodeFacts, Reference, VolumeFacts
 from mawl.run.runner.measured_command import MeasuredCommand, StorageCounters
 from tests.advice.limit.test_device import SLEPT
-from tests.fakes.capped_run import CAP, capped_run
+from tests.fakes.altered_runs import CAP, capped_run
 from tests.fakes.measured_run import AT_REFERENCE, WORKLOAD, Rate, four_jobs, reading_of
 from tests.fakes.stored_run import NOTHING_LEFT, ON_SDA, by_role, facts, job, role_io
 from tests.figures.test_device_bytes import on_btrfs

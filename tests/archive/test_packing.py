@@ -24,7 +24,7 @@ from mawl.records.store.side_files import write_arrays
 from mawl.version import digest_of
 from tests import needs
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
-from tests.fakes.array_run import array_statistics
+from tests.fakes.altered_runs import array_statistics
 from tests.fakes.published_run import STATEMENT, write_published, write_published_campaign
 from tests.fakes.stored_run import START, facts, write_run
 

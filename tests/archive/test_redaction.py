@@ -16,7 +16,7 @@ from mawl.base.foreign import LARGEST_TOML_BYTES
 from mawl.commands.main import main
 from mawl.records.model.node import ArrayFile
 from mawl.records.store.side_files import write_arrays
-from tests.fakes.array_run import array_statistics
+from tests.fakes.altered_runs import array_statistics
 from tests.fakes.published_run import write_published
 
 COMMAND = """[commands.load]

@@ -2,7 +2,7 @@
 
 After a qualification the test runs the same mix at the same scale again: on the bed as it is, with twice the
 resource that was slow, and with twice another one, in turns; then with the sessions said to fit and with one
-more.  The truth is the real time of all jobs, and W by a second formula (``tests/fakes/second_slowdown.py``).
+more.  The truth is the real time of all jobs, and W by a second formula (``tests/fakes/second_figures.py``).
 ``MAWL_TEST_TRUTH`` names a file that gets a line of JSON for each bed; ``tools/known_truth.py`` prints it.
 ``MAWL_TEST_BEDS`` chooses beds whose name has the word.
 """
@@ -31,7 +31,7 @@ from tests import needs
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed, command
 from tests.cli.test_worse_beds import bed as bed
 from tests.cli.test_worse_beds import said
-from tests.fakes.second_slowdown import slowdown_by_table
+from tests.fakes.second_figures import slowdown_by_table
 from tests.lab.quiet import quiet_machine
 from tools.known_truth import (
     NOT_KNOWN,

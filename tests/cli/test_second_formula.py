@@ -11,8 +11,7 @@ import pytest
 
 from mawl.measure.preload.build import Library
 from tests.cli.conftest import Command
-from tests.fakes.second_comparison import compare
-from tests.fakes.second_slowdown import slowdown_by_table
+from tests.fakes.second_figures import compare, slowdown_by_table
 from tests.importers.test_import import EIGHT, log, write
 
 RATES = "read_bytes_per_second write_bytes_per_second total_bytes_per_second"

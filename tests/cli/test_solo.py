@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Command
 from tests.cli.test_run import ONE_JOB
-from tests.fakes.second_slowdown import slowdowns
+from tests.fakes.second_figures import slowdowns
 
 DECLARED = """
 name = "one"

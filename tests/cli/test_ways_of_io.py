@@ -21,7 +21,7 @@ from mawl.base.units import format_instant
 from mawl.measure.machine import read_machine
 from tests import needs
 from tests.cli.conftest import Command
-from tests.fakes.second_comparison import compare
+from tests.fakes.second_figures import compare
 from tools.ways_of_io import PAGE, WayRun, page, right, stored
 
 SOURCES = Path(__file__).parents[1] / "fakes" / "io_ways"

@@ -7,7 +7,7 @@ import pytest
 
 from mawl.reports.run_tables.nodes import NODES
 from mawl.reports.tables import table_lines
-from tests.fakes.clustered_run import on_nodes
+from tests.fakes.altered_runs import on_nodes
 from tests.fakes.stored_run import facts, job
 from tests.fakes.views import BARE, as_summary, summary_of
 

@@ -16,7 +16,7 @@ from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import RunFacts
 from mawl.records.store import open_run
-from tests.fakes.second_slowdown import slowdowns
+from tests.fakes.second_figures import slowdowns
 from tests.fakes.stored_run import facts, job, jobs, planned, write_run
 from tests.fakes.views import plain
 

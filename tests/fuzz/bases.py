@@ -20,8 +20,8 @@ from mawl.records.store.facts import read_facts, write_facts
 from mawl.records.store.files import NODES
 from mawl.records.store.side_files import write_probe
 from mawl.tuning.profile_files import SHIPPED as TUNING
+from tests.fakes.altered_runs import node_run
 from tests.fakes.campaign_runs import FakeRuns, campaign
-from tests.fakes.clustered_run import node_run
 from tests.fakes.command_outputs import collected, outputs
 from tests.fakes.hostile_run import write_hostile_run
 from tests.fakes.probes import disk, probe

@@ -14,7 +14,7 @@ from mawl.reports.compressibility import page
 from mawl.reports.html.figures import ShownFigures
 from mawl.reports.html.sections.storage import compressibility
 from mawl.reports.html.sections.system import missing
-from tests.fakes.compressed_run import sampled
+from tests.fakes.altered_runs import sampled
 from tests.fakes.stored_run import facts, jobs
 from tests.fakes.views import BARE, as_summary, judge, plain, summary_of, typed
 

@@ -21,9 +21,7 @@ from mawl.reports.markdown import markdown_table
 from mawl.reports.run_tables.every import RUN_TABLES
 from mawl.reports.run_tables.nodes import NODES
 from mawl.reports.tables import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, shown, table_lines
-from tests.fakes.array_run import array_statistics
-from tests.fakes.capped_run import capped_run
-from tests.fakes.fabric_run import client, fabric_summary, server
+from tests.fakes.altered_runs import array_statistics, capped_run, client, fabric_summary, server
 from tests.fakes.host_run import host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
 from tests.fakes.stored_run import facts, write_run

@@ -16,7 +16,7 @@ from mawl.figures.window_states import Moment
 from mawl.records.model.node import Port, Transport
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.run_tables.storage import cap_sentence
-from tests.fakes.capped_run import CAP, capped_run
+from tests.fakes.altered_runs import CAP, capped_run
 from tests.fakes.measured_run import WORKLOAD, Rate, reading_of
 from tests.fakes.stored_run import ON_SDA, facts
 from tests.fakes.views import plain

@@ -16,8 +16,8 @@ from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
 from mawl.records.model.summary.judgement import Cause, CauseResource
+from tests.fakes.altered_runs import on_nodes
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
-from tests.fakes.clustered_run import on_nodes
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.stored_run import facts
 

@@ -36,7 +36,7 @@ from mawl.records.store.side_files import read_probe
 from mawl.run.cluster.node_check import NodesCheck
 from mawl.run.cluster.node_facts import NodeLook
 from mawl.version import __version__, source_sha256
-from tests.fakes.clustered_run import node_run
+from tests.fakes.altered_runs import node_run
 from tests.fakes.probes import probe, probe_test, target
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, cluster

@@ -8,7 +8,7 @@ from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.sides import Side, side_of
 from mawl.figures.comparison.waits import LinkFinding, link_finding
 from mawl.reports.comparison.sentences import head
-from tests.fakes.fabric_run import LINK, client, fabric_compared, server
+from tests.fakes.altered_runs import LINK, client, fabric_compared, server
 
 
 def side(name: str, link: float, moved: float, *, slower: float = 1.0) -> Side:

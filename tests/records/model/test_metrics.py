@@ -33,10 +33,7 @@ from mawl.whatif.placement.demand import PlacementAdvice
 from mawl.whatif.records import SimulationAnswer
 from mawl.whatif.size.question import PrintedSize
 from tests.advice.test_smt import judged
-from tests.fakes.array_run import array_statistics
-from tests.fakes.capped_run import CAP, capped_run
-from tests.fakes.clustered_run import on_nodes
-from tests.fakes.compressed_run import sampled
+from tests.fakes.altered_runs import CAP, array_statistics, capped_run, on_nodes, sampled
 from tests.fakes.host_run import PARTS, apart_facts, host_facts
 from tests.fakes.measured_run import IDLE, samples
 from tests.fakes.probes import disk, probe

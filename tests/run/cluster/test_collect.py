@@ -26,7 +26,7 @@ from mawl.records.store.files import lock
 from mawl.run.cluster import agent
 from mawl.run.cluster.collect import Collected, collect
 from tests.fakes.merged_sums import check_sums
-from tests.fakes.second_comparison import compare
+from tests.fakes.second_figures import compare
 from tests.fakes.views import judged
 from tests.run.cluster.test_controller import RUN, Lab, half, once_running, short, until_gone
 from tests.run.cluster.test_controller import leftovers_of_killed_nodes as leftovers_of_killed_nodes

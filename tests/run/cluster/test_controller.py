@@ -34,7 +34,7 @@ from mawl.run.runner.loop import Interrupts
 from mawl.run.runner.restrict import CGROUPS, GROUP_PREFIX
 from tests.fakes.local_nodes import LocalLink
 from tests.fakes.merged_sums import check_sums
-from tests.fakes.second_comparison import compare
+from tests.fakes.second_figures import compare
 from tests.fakes.views import judged
 from tests.fakes.watcher import Watcher
 

@@ -36,7 +36,7 @@ from mawl.run.cluster.merge import (
     workload_of,
 )
 from mawl.run.cluster.messages import Correction, clock_of
-from tests.fakes.clustered_run import node_run
+from tests.fakes.altered_runs import node_run
 from tests.fakes.stored_run import START, facts, job
 
 

@@ -23,7 +23,7 @@ from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.fakes.merged_sums import check_sums
 from tests.fakes.processes import agents
-from tests.fakes.second_slowdown import slowdowns
+from tests.fakes.second_figures import slowdowns
 from tests.run.cluster.spaces import NO_SPACES, Spaces
 
 SSHD = shutil.which("sshd", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
