@@ -37,8 +37,8 @@ def arm_system(record: LabRecord, arm: str, cores: float, memory_bytes: float) -
     description = record.description
     layout = next(one for one in description["arms"] if one["name"] == arm)
     volumes = {one["name"]: one for one in description["volumes"]}
-    roles = {role: tuple(layout[role]) for role in ("data", "work", "util")}
     roles: dict[Role, tuple[str, ...]] = {role: tuple(layout[role]) for role in ROLES}
+    names = dict.fromkeys(name for held in roles.values() for name in held)
     fabric = description.get("fabric")
     devices = tuple(_device(record, volumes[name], local=not fabric) for name in names)
     kind = NodeKind(
