@@ -15,7 +15,6 @@ from mawl.figures.comparison.comparability import APART, Difference
 from mawl.figures.comparison.compare import ComparedPair, Comparison, compare, compare_many
 from mawl.figures.comparison.programs import Verdict
 from mawl.figures.comparison.sides import Reason, side_of
-from mawl.reports import campaign_document as campaigns
 from mawl.reports.comparison.charts import effect_charts
 from mawl.reports.comparison.document import SCREEN_LINES, document, most_changed, render_json, text_of
 from mawl.reports.comparison.sentences import against, finding
@@ -23,7 +22,6 @@ from mawl.reports.comparison.tables import tables
 from mawl.reports.document import rendered
 from mawl.reports.layout import LINE_WIDTH, escaped
 from tests.fakes.compared_runs import compared, jobs, pair, side
-from tests.fakes.found_campaigns import comparison
 from tests.fakes.stored_run import facts
 
 QUIET = [0.98, 1.01, 1.0, 1.02, 0.99]
@@ -327,13 +325,6 @@ def test_names_of_others_are_inert() -> None:
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert(1)") >= 4
     assert inert(listed)
-
-
-def test_names_of_others_are_inert_in_a_table_of_sides_and_in_a_campaign() -> None:
-    sides = [side_of(EVIL, [compared(0)]), side_of("b", [compared(1)]), side_of(f"{EVIL} 3", [compared(2)])]
-    assert inert(rendered(document(compare_many(sides)), "markdown"))
-    found = msgspec.structs.replace(comparison(), name=EVIL, remarks=[EVIL])
-    assert inert(rendered(campaigns.document(found), "markdown"))
 
 
 def inert(listed: str) -> bool:

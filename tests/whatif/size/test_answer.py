@@ -274,14 +274,6 @@ def test_the_rule_is_shown_if_the_errors_are_those_of_papers(start: SizedRun, tm
     assert named(answer, "large").rule_fits == pytest.approx(2.0 / (3.0 * 1.2 / 4.5 / 6.0), abs=1)
 
 
-def test_names_of_a_catalogue_are_plain_text_wherever_they_are_shown(start: SizedRun, tmp_path: Path) -> None:
-    hostile = '[[candidate]]\nname = "\\u001b[31m<script>|x"\nprice = 1\ncores = 8\n'
-    answer = sized(start, tmp_path, hostile)
-    assert "\x1b" not in rendered(document(answer), "text", 80) and "<script>" not in rendered(
-        document(answer), "markdown"
-    )
-
-
 def test_what_an_upgrade_gains_beyond_the_search_is_not_known(start: SizedRun, tmp_path: Path) -> None:
     upgrade = '[[upgrade]]\nname = "more"\nprice = 10\nset = { cores = 64 }\n'
     answer = sized(start, tmp_path, HUGE, upgrade, question=replace(ASKED, answer_bound=4.0))
