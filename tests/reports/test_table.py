@@ -18,7 +18,7 @@ from mawl.records.store import open_run
 from mawl.reports.csv import csv_table, written
 from mawl.reports.html.figures import ShownFigures, html_table, registry, tables_in
 from mawl.reports.markdown import markdown_table
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.run_tables.nodes import NODES
 from mawl.reports.tables import EVERY, HTML, SHOWN, TEXT, Note, Row, RunColumn, RunTable, shown, table_lines
 from tests.fakes.altered_runs import array_statistics, capped_run, client, fabric_summary, server

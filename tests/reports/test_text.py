@@ -16,7 +16,7 @@ from mawl.records.model.signature import SIGNATURE
 from mawl.records.store import open_run
 from mawl.reports import json
 from mawl.reports.layout import LINE_WIDTH, aligned, figure
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.tables import table_lines
 from mawl.reports.text import MOST_FAILURES, render
 from tests.fakes.measured_run import IDLE, WORKLOAD, charged, four_jobs, samples

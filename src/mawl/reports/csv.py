@@ -25,7 +25,7 @@ from mawl.records.definitions import Metric
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.series_metrics import SERIES_METRICS, registry_name
 from mawl.records.model.summary.summary import Summary
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.tables import CSV, RunTable, at, shown
 
 FORMULA = ("=", "+", "-", "@")

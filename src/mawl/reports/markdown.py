@@ -11,7 +11,7 @@ from mawl.reports.judgement import headlines
 from mawl.reports.layout import code, escaped, table
 from mawl.reports.paragraphs import adjusted_cpu, busy_cores, modes, times
 from mawl.reports.run_lines import node_text, outcome_text, workload_text
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.tables import RunColumn, RunTable, notes_of, shown
 
 

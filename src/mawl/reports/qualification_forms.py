@@ -148,8 +148,7 @@ def render_page(record: Qualification) -> str:
     from markupsafe import Markup
 
     from mawl.reports.html.colours import style
-    from mawl.reports.html.page import policy
-    from mawl.reports.html.templating import asset, fill
+    from mawl.reports.html.page import asset, fill, policy
 
     content = content_of(record)
     rules = [] if record.answer is None else rules_rows(record.answer)

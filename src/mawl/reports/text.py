@@ -22,7 +22,7 @@ from mawl.reports.run_lines import (
     recorded_text,
     workload_text,
 )
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.tables import io, table_lines, times
 
 MOST_FAILURES = 5

@@ -14,8 +14,7 @@ from markupsafe import Markup
 
 from mawl.reports.html.embed import embedded
 from mawl.reports.html.figures import breakable
-from mawl.reports.html.page import page
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill, page
 
 NASTY = "</script><script>alert(1)</script><!--<script>"
 

@@ -20,7 +20,7 @@ from mawl.figures.published import published_block
 from mawl.records.model.metrics import METRICS
 from mawl.records.papers import papers
 from mawl.reports.html.colours import style
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, figure
 
 COLUMNS = ("elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")

@@ -24,10 +24,9 @@ from mawl.reports.document import (
     repeats,
 )
 from mawl.reports.html.figures import Cell, Terms, beside, chart_of, paragraph, part, section, table
-from mawl.reports.html.page import page
+from mawl.reports.html.page import fill, page
 from mawl.reports.html.sections.system import definitions
 from mawl.reports.html.sections.verdict import cards_and_step
-from mawl.reports.html.templating import fill
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart

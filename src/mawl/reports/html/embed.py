@@ -17,8 +17,7 @@ from mawl.base.printable import printable_json
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.colours import meanings
 from mawl.reports.html.figures import chart_of
-from mawl.reports.html.page import page
-from mawl.reports.html.templating import asset, fill
+from mawl.reports.html.page import asset, fill, page
 
 CHARTS_SCRIPT = "charts.js"
 DATA_ELEMENT = "charts-data"

@@ -18,10 +18,10 @@ from mawl.figures.view import RunView
 from mawl.records.definitions import Metric
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.summary.summary import Judged
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, Form
 from mawl.reports.paragraphs import of_some
-from mawl.reports.run_tables.every import RUN_TABLES
+from mawl.reports.run_tables import RUN_TABLES
 from mawl.reports.tables import Row, RunColumn, RunTable, Section, notes_of, shown
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The frame of every HTML page: head, style, contents and scripts, all in the one file.
+"""The templates and the frame of every HTML page: head, style, contents and scripts, all in the one file.
 
 A page names no address outside itself, and its own content security policy forbids to load any: a
 report opens the same on a laptop without a network and on a stranger's.  Scripts run by the hash of
@@ -10,12 +10,40 @@ from __future__ import annotations
 import hashlib
 from base64 import b64encode
 from collections.abc import Sequence
+from functools import cache
+from importlib import resources
 
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from mawl.base.printable import printable
 from mawl.reports.html.colours import style
-from mawl.reports.html.templating import asset, fill
+
+FOLDER = "templates"
+
+
+@cache
+def environment() -> Environment:
+    """The environment of all templates: autoescaped, and a name that is not given is an error."""
+    return Environment(
+        loader=PackageLoader("mawl.reports.html", FOLDER),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def fill(template: str, **values: object) -> Markup:
+    """The HTML of a template; plain text among ``values`` is escaped, ``Markup`` is not."""
+    return Markup(environment().get_template(template).render(**values))
+
+
+@cache
+def asset(name: str) -> str:
+    """The text of a style sheet or script beside the templates."""
+    return resources.files("mawl.reports.html").joinpath(FOLDER, name).read_text(encoding="utf-8")
+
 
 FRAME_SCRIPTS = ("frame.js", "definitions.js", "tables.js")
 """The scripts that every page has."""

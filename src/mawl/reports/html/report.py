@@ -18,7 +18,7 @@ from mawl.reports.html.charts.lead import NO_BYTES
 from mawl.reports.html.charts.nights import night_lines, trend_line
 from mawl.reports.html.embed import embedded
 from mawl.reports.html.figures import ShownFigures, chart_of
-from mawl.reports.html.page import page
+from mawl.reports.html.page import fill, page
 from mawl.reports.html.sections.jobs import performance, programs, signature, slowest, spent
 from mawl.reports.html.sections.nights import change_card, every_night, headline, leading, story
 from mawl.reports.html.sections.storage import (
@@ -32,7 +32,6 @@ from mawl.reports.html.sections.storage import (
 from mawl.reports.html.sections.system import definitions, missing, system
 from mawl.reports.html.sections.verdict import answer, findings, verdict
 from mawl.reports.html.sources import chart_data, sources_of
-from mawl.reports.html.templating import fill
 from mawl.reports.run_lines import UNKNOWN_NODE, finding, node_name, traits
 
 CONTENTS = {

@@ -36,8 +36,8 @@ from mawl.reports.html.figures import (
     table,
     tables_in,
 )
+from mawl.reports.html.page import fill
 from mawl.reports.html.sections.verdict import keys
-from mawl.reports.html.templating import fill
 from mawl.reports.layout import Form, figure, format_count
 from mawl.reports.paragraphs import FORMS, WAIT_NAMES, mapped_in_waits, memory_in_waits, range_of, standing
 from mawl.reports.run_tables.storage import active_devices

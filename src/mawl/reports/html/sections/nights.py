@@ -14,7 +14,7 @@ from mawl.figures.nights.nights import LoggedNights
 from mawl.figures.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
 from mawl.reports.document import Card
 from mawl.reports.html.figures import Cell, ShownFigures, absent, paragraph, part, table
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.layout import figure, format_count
 
 MOST_FIRST = 12

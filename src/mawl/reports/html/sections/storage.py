@@ -13,7 +13,7 @@ from mawl.reports import probe
 from mawl.reports.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reports.html.charts.frame import Chart
 from mawl.reports.html.figures import ShownFigures, chart_of, paragraph, part, table, tables_in
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.layout import Form, format_count
 
 

@@ -28,7 +28,7 @@ from mawl.reports.html.figures import (
     table,
     tables_in,
 )
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, Form, figure
 from mawl.reports.run_lines import scale_text
 

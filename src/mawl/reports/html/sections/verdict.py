@@ -25,7 +25,7 @@ from mawl.reports.html.figures import (
     part,
     table,
 )
-from mawl.reports.html.templating import fill
+from mawl.reports.html.page import fill
 from mawl.reports.judgement import (
     CARRIED,
     HEAD,
