@@ -40,6 +40,8 @@ SESSIONS = "".join(
     f'[[sessions]]\nname = "{name}"\nstages = [["{name}"]]\n' for name in ("dd", "sort", "python", "duckdb")
 )
 LEAST_REACH = 0.95
+MOST_REREAD_PAGES = 256
+ATTEMPTS = 5
 MOST_REACH = 1.1
 """Whole pages, their neighbours in a piece, and the file system's own blocks."""
 
@@ -86,15 +88,36 @@ def test_commands_of_any_kind_ask_it_too(mawl: Command, disk: Disk) -> None:
     assert LEAST_REACH <= written / asked[1] <= MOST_REACH
 
 
+def measured(mawl: Command, *words: str) -> dict[str, Any]:
+    """A measured command in whose time the kernel read no page again that it had evicted.
+
+    A virtual machine may give free memory back to its host, and evicts pages of files for that.
+    """
+    for _ in range(ATTEMPTS):
+        before = reread_pages()
+        found: dict[str, Any] = json.loads(mawl("measure", *words).stdout)
+        if reread_pages() - before < MOST_REREAD_PAGES:
+            return found
+    raise needs.LackingNeedError(
+        "needs a kernel that keeps pages of files: it evicted them within seconds, and read them again"
+    )
+
+
+def reread_pages() -> int:
+    """Pages of files on the machine that were read again after an eviction."""
+    counts = dict(line.split() for line in Path("/proc/vmstat").read_text().splitlines())
+    return int(counts.get("workingset_refault_file", 0))
+
+
 def test_one_measured_command_asks_it_too(mawl: Command, disk: Disk) -> None:
     work = disk.place / "work"
     work.mkdir()
     (work / "in").write_bytes(bytes(64 * 2**20))  # in the page cache, partly not yet written
     copy = ("--work", str(work), "--json", "--", "dd", f"if={work}/in", f"of={work}/out", "bs=64k")
-    cached = json.loads(mawl("measure", *copy).stdout)
+    cached = measured(mawl, *copy)
     assert cached["inputs"] is None and cached["at_command_end"]["device_read_bytes"] < 2**20
     (work / "out").unlink()
-    found = json.loads(mawl("measure", "--cache", "none", *copy).stdout)
+    found = measured(mawl, "--cache", "none", *copy)
     role, end = found["io"]["by_role"]["work"], found["at_command_end"]
     assert found["inputs"]["mode"] == "none" and role["uncaching_seconds"] > 0
     assert LEAST_REACH <= end["device_read_bytes"] / role["read_bytes"] <= MOST_REACH
