@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from mawl.figures.nights.trends import NIGHT_METRICS
+from mawl.commands.probe import PrintedProbe
+from mawl.figures.campaign import CampaignFound
+from mawl.figures.trends import NIGHT_METRICS
 from mawl.lab.experiment.records import LAB_METRICS
-from mawl.records.model.campaign import CAMPAIGN_METRICS
+from mawl.records.model.fields import metrics_of
 from mawl.records.model.metrics import METRICS
-from mawl.records.model.probe import PROBE_METRICS
 from mawl.records.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
 from mawl.tuning.changes import CHANGE_METRICS
 from mawl.tuning.records import TUNING_METRICS
@@ -15,6 +16,8 @@ from mawl.whatif.placement.demand import PLACEMENT_METRICS
 from mawl.whatif.records import PUBLISHED_FORECAST_METRICS, SIMULATION_METRICS
 from mawl.whatif.size.question import SIZE_METRICS
 from tools.markdown import table
+
+_CAMPAIGN = [one for one in metrics_of(CampaignFound) if not one.name.startswith("comparison.")]
 
 
 def metrics_page() -> list[str]:
@@ -37,7 +40,7 @@ def metrics_page() -> list[str]:
             NIGHT_METRICS,
         ),
         ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", LAB_METRICS),
-        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", CAMPAIGN_METRICS),
+        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", _CAMPAIGN),
         (
             "## Placement",
             "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
@@ -72,8 +75,8 @@ def metrics_page() -> list[str]:
         ),
         (
             "## probe.json",
-            "Names in what `mawl probe` keeps; `gate`, by target, is in what its `--json` prints.",
-            PROBE_METRICS,
+            "Names in what `mawl probe` keeps; `guideline`, by target, is in what its `--json` prints.",
+            metrics_of(PrintedProbe),
         ),
     )
     lines = []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mawl.advice.validity.status import RULES as VALIDITY
+from mawl.advice.judge import RULES as VALIDITY
 from mawl.archive.publication import EVERY
 from mawl.archive.subject import ValidationRule
 from mawl.records.model.thresholds import THRESHOLDS, thresholds_of

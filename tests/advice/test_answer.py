@@ -16,9 +16,8 @@ from mawl.advice.answer import (
     decide,
     took_words,
 )
-from mawl.advice.bounds import AnswerBounds
-from mawl.advice.limit.verdict import limit_of
-from mawl.advice.limit.words import cost_words, costs_words, limit_sentence, limit_words
+from mawl.advice.guideline import AnswerBounds
+from mawl.advice.limit.verdict import cost_words, costs_words, limit_of, limit_sentence, limit_words
 from mawl.advice.qualification.machine import limit_by
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView

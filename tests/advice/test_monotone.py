@@ -12,7 +12,7 @@ from itertools import compress
 from typing import NamedTuple
 
 from mawl.advice.limit.costs import named
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO
+from mawl.advice.limit.evidence import LEAST_LOSS_RATIO
 from mawl.records.model.summary.judgement import Cause
 from tests.fakes.closed_system import STORES, costs, drawn, relieved, slowdown, worse
 

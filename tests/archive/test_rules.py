@@ -17,7 +17,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import parquet
 
-from mawl.advice.validity.status import RULES
+from mawl.advice.judge import RULES
 from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS
 from mawl.archive.subject import campaign_subject, run_subject
 from mawl.archive.validation import Validation, validate

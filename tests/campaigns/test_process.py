@@ -14,10 +14,10 @@ from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.campaigns.process import run_task
 from mawl.campaigns.series import back_and_forth, begin, conduct, held, smt_arms
 from mawl.commands.campaign_settings import settings_of, this_machine
-from mawl.figures.campaign.knee import SmtRow, smt_sentence
-from mawl.figures.campaign.results import campaign_figures
+from mawl.figures.campaign import campaign_figures
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.programs import Statement
+from mawl.figures.knee import SmtRow, smt_sentence
 from mawl.measure.machine import SmtMode, SmtModes
 from mawl.records.model.campaign import Arm, Campaign
 from mawl.records.spec.campaign import CampaignSpec

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.campaigns.series import Series, begin, conduct, following, held, resume
-from mawl.figures.campaign.knee import RunVerdict, SessionRun, knee_of
+from mawl.figures.knee import RunVerdict, SessionRun, knee_of
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.records.store.campaign import CAMPAIGN, read_campaign
 from tests.fakes.campaign_runs import FakeRuns, Killed, campaign

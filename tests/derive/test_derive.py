@@ -17,7 +17,7 @@ from mawl.derive.evidence import parse_night
 from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
 from mawl.derive.tables import RULES
-from mawl.figures.nights.nights import Night
+from mawl.figures.nights import Night
 from mawl.importers.import_files import ImportRequest, import_files
 from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.derived import DerivedStep

@@ -16,7 +16,7 @@ from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.document import document, nights_parts
 from mawl.derive.folder import write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
-from mawl.figures.nights.nights import DailyWindow, Night
+from mawl.figures.nights import DailyWindow, Night
 from mawl.plan.derived_jobs import load_derived
 from mawl.records.model.records import JobRecord, Usage
 from mawl.reports.document import rendered, terminal

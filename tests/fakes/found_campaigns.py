@@ -5,7 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from mawl.campaigns.series import back_and_forth
-from mawl.figures.campaign.results import ArmSettingFound, CampaignFound, campaign_figures
+from mawl.figures.campaign import ArmSettingFound, CampaignFound, campaign_figures
 from mawl.figures.comparison.sides import ComparedRun
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from tests.fakes.campaign_runs import campaign

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mawl.figures.arrays import arrays_block, arrays_over_time
-from mawl.figures.windows import Windows
+from mawl.figures.sessions import Windows
 from mawl.records.model.node import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.records.model.summary.storage import ArrayRoleFigures
 from tests.fakes.stored_run import facts

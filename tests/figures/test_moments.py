@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from mawl.figures.sessions import timeline
+from mawl.figures.sessions import timeline, windows_of
 from mawl.figures.throughput import APPLICATION
 from mawl.figures.window_states import busy_cores, moments, peak_latencies
-from mawl.figures.windows import windows_of
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import facts
 from tests.fakes.views import summary_of

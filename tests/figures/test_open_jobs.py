@@ -25,11 +25,10 @@ from mawl.figures.open_jobs import (
 )
 from mawl.figures.over_time import over_time
 from mawl.figures.series import RunSamples
-from mawl.figures.sessions import Timeline
+from mawl.figures.sessions import Timeline, Windows
 from mawl.figures.throughput import APPLICATION
 from mawl.figures.view import StoredView
 from mawl.figures.window_states import moments
-from mawl.figures.windows import Windows
 from mawl.records.model.records import EventRecord, JobRecord, SampleRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store import open_run

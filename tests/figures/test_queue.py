@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.figures.queue import chain_of, last_chain, queue_block
+from mawl.figures.imported import chain_of, last_chain, queue_block
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.summary.programs import QueueChain
 from tests.fakes.stored_run import jobs as stored_jobs

@@ -9,9 +9,8 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.figures.slowdown import JobSums, job_sums, pooled
 from mawl.figures.view import StoredView
-from mawl.figures.waits import PARTS
+from mawl.figures.waits import PARTS, JobSums, job_sums, pooled
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import RunFacts

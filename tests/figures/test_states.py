@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mawl.figures.sessions import Rates
 from mawl.figures.waits import states
-from mawl.figures.windows import Rates
 from mawl.records.model.records import BOUNDED, STATES
 
 JOBS = st.floats(0.0, 1e3)

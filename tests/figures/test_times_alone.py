@@ -6,8 +6,8 @@ import msgspec
 import pytest
 
 from mawl.advice.judge import judged
-from mawl.figures.slowdown import times_alone_of
 from mawl.figures.view import RunView
+from mawl.figures.waits import times_alone_of
 from mawl.records.model.run import Alone, AloneRun
 from tests.fakes.stored_run import facts, jobs
 

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.figures.sessions import Timeline
+from mawl.figures.sessions import MOST_TAIL_WINDOWS, Timeline, initial_edges, window_seconds, windows_of
 from mawl.figures.throughput import cores_of
-from mawl.figures.windows import MOST_TAIL_WINDOWS, initial_edges, window_seconds, windows_of
 from mawl.records.model.records import JobRecord
 from tests.fakes.measured_run import IDLE, Rate, four_jobs, samples
 from tests.fakes.stored_run import START, facts, job

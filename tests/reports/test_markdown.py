@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mawl.advice.validity.status import RULES
+from mawl.advice.judge import RULES
 from mawl.figures.view import RunView
 from mawl.records.model.run import RunFacts
 from mawl.reports import disclosure, markdown

@@ -8,10 +8,11 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.bounds import AnswerBounds
-from mawl.advice.guideline import probe_guidelines
+from mawl.advice.guideline import AnswerBounds, probe_guidelines
+from mawl.commands.probe import PrintedProbe
 from mawl.figures.view import StoredView
-from mawl.records.model.probe import PROBE_METRICS, Probe
+from mawl.records.model.fields import metrics_of
+from mawl.records.model.probe import Probe
 from mawl.records.store import open_run
 from mawl.records.store.side_files import write_probe
 from mawl.reports import document, json, markdown, text
@@ -134,7 +135,7 @@ def test_a_probe_that_is_damaged_costs_only_its_block(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("prefix", ["targets.*.tests.*", "targets.*", "guideline.*", ""])
 def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
-    names = [metric.name for metric in PROBE_METRICS]
+    names = [metric.name for metric in metrics_of(PrintedProbe)]
     assert len(set(names)) == len(names)
     found = probe(disk())
     plain = msgspec.to_builtins(

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import msgspec
 import pytest
 
-from mawl.advice.qualification.changes import changes_of
+from mawl.advice.qualification.fits import changes_of
 from mawl.plan.mix import mixed
 from mawl.plan.workload import make_plan
 from mawl.records.model.node import NodeRun

@@ -16,12 +16,12 @@ from mawl.advice.next_step import Lack, next_step
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent, format_plain, format_ratio, format_seconds
 from mawl.figures.io import REACHES_STORAGE_RATIO
+from mawl.figures.layers import NO_JOBS
 from mawl.figures.missing import NO_JOB_COUNTS, Missing
 from mawl.figures.open_jobs import CUT, bad_sentence, cut_nodes, failed
-from mawl.figures.recordings import NO_JOBS
-from mawl.figures.slowdown import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import RunView
+from mawl.figures.waits import LEAST_COVERED_RATIO, JobSums, job_sums, other_options, outside_of
 from mawl.plan.programs import LEAST_SCALE, MOST_SCALE, reference_times
 from mawl.records.model.node import NodeRun
 from mawl.records.model.run import RunFacts

@@ -14,9 +14,9 @@ from mawl.figures.io import places_of
 from mawl.figures.missing import Missing
 from mawl.figures.network import used_by_port
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import Windows, gauges, rates
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
 from mawl.figures.view import RunView
-from mawl.figures.windows import Windows, gauges, rates
 from mawl.records.model.summary.judgement import Cause, Headroom
 from mawl.records.spec.program_options import ROLES, Role
 

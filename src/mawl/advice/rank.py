@@ -10,7 +10,7 @@ from math import inf
 
 import msgspec
 
-from mawl.advice.limit.words import limit_words
+from mawl.advice.limit.verdict import limit_words
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun, format_ratio
 from mawl.plan.mix import mix_range

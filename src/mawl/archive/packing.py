@@ -55,8 +55,8 @@ from mawl.archive.redaction import (
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.removal import temporary_directory
 from mawl.base.units import counted_noun
-from mawl.figures.slowdown import outside_of
 from mawl.figures.view import StoredView
+from mawl.figures.waits import outside_of
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.toml import load

@@ -14,8 +14,8 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.advice.judge import RULES
 from mawl.advice.validity.rule import ValidityRule
-from mawl.advice.validity.status import RULES
 from mawl.advice.validity.workload import FEWEST_REPEATS
 from mawl.archive.container import MANIFEST
 from mawl.archive.integrity import INTEGRITY_RULES

@@ -19,8 +19,8 @@ import msgspec
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun
 from mawl.campaigns.arm_setting import ArmSettings
-from mawl.figures.campaign.knee import SessionRun, next_sessions
-from mawl.figures.campaign.results import refused_run
+from mawl.figures.campaign import refused_run
+from mawl.figures.knee import SessionRun, next_sessions
 from mawl.measure.machine import SmtMode, SmtModes
 from mawl.records.model.campaign import Arm, Campaign, CampaignKind, CampaignPart, SessionSearch, Slot
 from mawl.records.spec.campaign import ArmSetting

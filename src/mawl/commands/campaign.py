@@ -45,7 +45,7 @@ from mawl.commands.reporting import (
 )
 from mawl.commands.terminal import require_programs, width_of
 from mawl.commands.verbs import Arguments
-from mawl.figures.campaign.results import session_run
+from mawl.figures.campaign import session_run
 from mawl.measure.machine import read_smt
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, in_turns, mix_range, workload_toml
 from mawl.plan.run_plan import plan_of, with_run_of

@@ -23,7 +23,7 @@ from mawl.plan.environment import without_values
 from mawl.plan.run_plan import plan_of
 from mawl.plan.workload import Plan, shipped
 from mawl.records.model.run import RunFacts
-from mawl.records.spec.hosts import AS_ON_ALL, HostSettings
+from mawl.records.spec.nodes import AS_ON_ALL, HostSettings
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.store.files import lies_in

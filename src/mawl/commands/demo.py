@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.limit.words import costs_words
+from mawl.advice.limit.verdict import costs_words
 from mawl.base.errors import MawlError, RunFailedError
 from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser

@@ -102,7 +102,7 @@ def _history(arguments: argparse.Namespace) -> History:
 
 
 def _earlier(run: str, count: int) -> list[str]:
-    from mawl.figures.nights.nights import MOST_NIGHTS
+    from mawl.figures.nights import MOST_NIGHTS
 
     return (
         [f"{count} earlier nights of {run}: only the last {MOST_NIGHTS} of an import are followed"]

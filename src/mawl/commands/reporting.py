@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting import undo_sentence
 from mawl.commands.arguments import settings
-from mawl.figures.campaign.results import (
+from mawl.figures.campaign import (
     CampaignFound,
     arm_settings,
     campaign_figures,

@@ -133,7 +133,7 @@ def text(name: str) -> str:
         from mawl.reports.qualification_forms import render_schema
 
         return render_schema()
-    from mawl.records.model.schema import record_schema, schema_of
+    from mawl.records.model.fields import record_schema, schema_of
     from mawl.records.store.files import FORMAT_VERSION
 
     one = FORMATS[name]

@@ -29,7 +29,7 @@ from mawl.derive.jobs import Arrival, Arrivals, Growth, TableSizes, places, rena
 from mawl.derive.step_bytes import SPILLS, UNCOUNTED_BYTES, Inference, Loads, counts_reads, device_share
 from mawl.derive.steps import BlockUnit, Names, StepFigures, step_figures
 from mawl.derive.tables import Libraries
-from mawl.figures.nights.nights import Night
+from mawl.figures.nights import Night
 from mawl.figures.view import StoredView
 from mawl.records.model.derived import MOST_SECONDS, MOST_STEPS, DerivedJob, DerivedStep, DerivedWorkload
 from mawl.records.model.node import periods_of

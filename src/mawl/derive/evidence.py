@@ -13,8 +13,8 @@ from mawl.base.errors import UsageError
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.step_bytes import Ends
 from mawl.derive.tables import ORIGINS, RULES, Origin, Ranged
-from mawl.figures.nights.nights import Night
-from mawl.figures.queue import chain_of, times_of
+from mawl.figures.imported import chain_of, times_of
+from mawl.figures.nights import Night
 from mawl.figures.view import RunView
 from mawl.records.model.derived import DerivedJob
 from mawl.records.model.records import JobRecord

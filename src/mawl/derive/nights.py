@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun
 from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive, unsized_nodes
-from mawl.figures.nights.nights import DailyWindow, Night, NightLoad, by_night, load_of
+from mawl.figures.nights import DailyWindow, Night, NightLoad, by_night, load_of
 from mawl.records.model.records import JobRecord
 from mawl.records.store import Run
 

@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.figures.nights.nights import BLOCK_BYTES
+from mawl.figures.nights import BLOCK_BYTES
 from mawl.records.model.derived import Kernel
 from mawl.records.model.records import SortNote, StepNotes, StepRecord, TableNote
 from mawl.records.model.role_io import IoByRole

@@ -11,7 +11,7 @@ import numpy as np
 
 from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Windows, highest
+from mawl.figures.sessions import Windows, highest
 from mawl.records.model.node import ArrayInterval, ArrayStatistics, ArrayVolume
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.storage import ArrayRoleFigures, Arrays, ArrayVolumeFigures, StorageSide

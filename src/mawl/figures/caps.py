@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from mawl.base.units import format_plain, format_rate
 from mawl.figures.missing import Missing
+from mawl.figures.sessions import rates
 from mawl.figures.throughput import MEMORY_FILE_SYSTEMS, role_places, why_no_devices
-from mawl.figures.windows import rates
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.storage import Caps, DirectionCap, PlaceCaps

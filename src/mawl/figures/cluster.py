@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 import msgspec
 
 from mawl.figures.host_parts import network_parts
+from mawl.figures.layers import whole_devices
 from mawl.figures.missing import Missing, counted
-from mawl.figures.recordings import whole_devices
 from mawl.figures.series import CounterChange, RunSamples, quotients
-from mawl.figures.windows import Rates, Windows, added, highest
+from mawl.figures.sessions import Rates, Windows, added, highest
 from mawl.records.model.fields import places
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.records import JobRecord

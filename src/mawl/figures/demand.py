@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from mawl.base.units import format_instant, format_request
 from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import Windows
 from mawl.figures.throughput import Counters, SideInTime, is_placed, side_in_time
-from mawl.figures.windows import Windows
 from mawl.records.model.probe import (
     PAPERS_REQUEST_BYTES,
     Pattern,

@@ -12,7 +12,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from mawl.figures.series import CounterChange, RunSamples, fewest_seconds, gain, quotients
-from mawl.figures.windows import highest
+from mawl.figures.sessions import highest
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.host import (
     DeviceFigures,

@@ -13,9 +13,9 @@ import msgspec
 from mawl.figures.missing import NO_TIMES, Missing, ratio, total
 from mawl.figures.roles import by_role_block, coverage_ratio, direct_block, io_remarks
 from mawl.figures.series import CounterChange, RunSamples, Span, amount, gain
+from mawl.figures.sessions import added
 from mawl.figures.throughput import APPLICATION, Counters, fuse_roles, is_placed, role_places, side_in_time
 from mawl.figures.window_states import peak_latencies
-from mawl.figures.windows import added
 from mawl.records.model.node import DirtyPages
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts, VolumeFacts

@@ -14,7 +14,7 @@ import msgspec
 from mawl.figures.cluster import device_rates, network_rates, server_devices
 from mawl.figures.host_parts import NETWORK_WAYS
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Rates, rates
+from mawl.figures.sessions import Rates, rates
 from mawl.records.model.node import KIND_OF, PortKind
 from mawl.records.model.run import RunFacts
 from mawl.records.model.thresholds import count_of, value_of

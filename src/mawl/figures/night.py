@@ -10,8 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from mawl.records.model.derived import DerivedJob
+from mawl.base.units import format_plain
+from mawl.plan.derived_jobs import load_derived
+from mawl.records.model.derived import FILE, DerivedJob
 from mawl.records.model.records import JobRecord, StepRecord
+from mawl.records.store import Run
 
 
 class JobOfNight(msgspec.Struct, frozen=True, kw_only=True):
@@ -152,3 +155,27 @@ def over_logs(
         and step.usage.real_time_seconds is not None
     ]
     return sorted(found, key=lambda one: one.logs_seconds - one.seconds)
+
+
+def measured_night(run: Run) -> NightOfRun | None:
+    """How the night of a run went; None if it is not known."""
+    derived = derived_jobs_of(run)
+    return night_of(run.job_records(), derived) if derived and why_not_judged(run) is None else None
+
+
+def derived_jobs_of(run: Run) -> dict[str, DerivedJob]:
+    """The derived jobs of a run by their names; empty if the run has no file of them."""
+    path = run.path / FILE
+    if not path.exists():
+        return {}
+    return {job.name: job for job in load_derived(path, inside=run.path).jobs}
+
+
+def why_not_judged(run: Run) -> str | None:
+    """Why the clock of the run is not that of the night; None if it is."""
+    if run.facts.spec is not None and run.facts.spec.arrivals == "closed":
+        return "jobs started in turn (--arrivals closed), and not by the clock"
+    scale = run.facts.workload.scale
+    if scale is not None and scale != 1.0:
+        return f"--scale {format_plain(scale)} changed the size of the jobs, but not their start times"
+    return None

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.figures.imported import observed_timeline
-from mawl.figures.recordings import interval_seconds, recorded_timeline
+from mawl.figures.layers import interval_seconds, recorded_timeline
 from mawl.figures.series import NodeSeries, RunSamples
 from mawl.figures.sessions import JobSpan, Timeline, Unended, timeline
 from mawl.records.model.node import MOST_JOBS_READ_AT_ONCE, NodeRun

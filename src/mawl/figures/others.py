@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from mawl.figures.io import foreign_at
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import added, rates
 from mawl.figures.view import RunView
-from mawl.figures.windows import added, rates
 from mawl.records.model.node import OtherProgram, largest_first
 from mawl.records.model.run import RunFacts
 from mawl.records.model.thresholds import value_of

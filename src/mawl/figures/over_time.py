@@ -15,10 +15,10 @@ import numpy as np
 from mawl.figures.host_parts import NETWORK_WAYS, network_series
 from mawl.figures.network import bonds
 from mawl.figures.series import Floats, RunSamples, averaged, gained, wrap_of
+from mawl.figures.sessions import Rates, gauges
 from mawl.figures.throughput import APPLICATION, device_counters
 from mawl.figures.view import RunView
 from mawl.figures.waits import states, unseen_jobs
-from mawl.figures.windows import Rates, gauges
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.spec.program_options import ROLES

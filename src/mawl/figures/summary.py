@@ -14,7 +14,7 @@ from mawl.figures.cluster import cluster_block
 from mawl.figures.demand import storage_block
 from mawl.figures.energy import energy_block, share_energy
 from mawl.figures.host import host_block
-from mawl.figures.imported import observed_of, observed_remark, period_figures
+from mawl.figures.imported import observed_of, observed_remark, period_figures, queue_block
 from mawl.figures.io import COMPRESSED, compressed_roles, io_block
 from mawl.figures.job_sums import (
     cpu_account_block,
@@ -25,13 +25,11 @@ from mawl.figures.job_sums import (
     time_block,
 )
 from mawl.figures.missing import Missing
-from mawl.figures.queue import queue_block
 from mawl.figures.roles import kernel_bytes
 from mawl.figures.series import partial_remark
 from mawl.figures.signature import SignatureParts, signature_block
-from mawl.figures.slowdown import times_alone_of
 from mawl.figures.volumes import roles_block, volumes_block
-from mawl.figures.waits import is_unseen, wait_block
+from mawl.figures.waits import is_unseen, times_alone_of, wait_block
 from mawl.figures.window_states import busy_cores, window_figures
 from mawl.records.model.compressibility import compressibility_figures
 from mawl.records.model.records import JobRecord

@@ -13,7 +13,7 @@ import msgspec
 from mawl.figures.missing import Missing, total
 from mawl.figures.published import unscaled_cpu_seconds
 from mawl.figures.series import CounterChange, RunSamples, Span, gain
-from mawl.figures.windows import added
+from mawl.figures.sessions import added
 from mawl.records.model.published import PaperRange
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import NodeFacts, RunFacts

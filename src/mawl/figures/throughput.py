@@ -8,11 +8,10 @@ from itertools import pairwise
 
 import msgspec
 
-from mawl.figures.layers import DeviceLayer
+from mawl.figures.layers import DeviceLayer, disks
 from mawl.figures.missing import NO_TIMES, Missing
-from mawl.figures.recordings import disks
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Rates, Windows, added, fills, initial_edges, rates
+from mawl.figures.sessions import Rates, Windows, added, fills, initial_edges, rates
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary import io as figures

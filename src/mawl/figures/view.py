@@ -11,11 +11,10 @@ from mawl.figures.io import DeviceBytes
 from mawl.figures.missing import counted
 from mawl.figures.open_jobs import CUT, even_out_turns, run_timeline
 from mawl.figures.series import RunSamples
-from mawl.figures.sessions import Timeline
+from mawl.figures.sessions import Timeline, Windows, windows_of
 from mawl.figures.summary import summary_of
 from mawl.figures.throughput import Counters, device_counters
 from mawl.figures.window_states import Moment, moments
-from mawl.figures.windows import Windows, windows_of
 from mawl.records.model.node import ArrayStatistics, Direction
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord

@@ -14,13 +14,13 @@ import msgspec
 from mawl.figures.host_parts import CPU_KINDS, NETWORK_WAYS, busy_ratio, network_series
 from mawl.figures.network import LinkWindow, bonds, link_windows, port_windows
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import Rates, Windows, gauges, rates
 from mawl.figures.throughput import APPLICATION, Counters, Flow
 from mawl.figures.waits import states, unseen_jobs
-from mawl.figures.windows import Rates, Windows, gauges, rates
 from mawl.records.model.node import PortKind
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import RunFacts
-from mawl.records.model.summary.windows import (
+from mawl.records.model.summary.time import (
     JobsBlocked,
     Pressure,
     WindowFigures,

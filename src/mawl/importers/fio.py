@@ -14,7 +14,7 @@ from mawl.importers.formats.text import byte_chunks, text_of, whole_of
 from mawl.importers.interface import Context, Item
 from mawl.importers.nmon_snapshot import name_of
 from mawl.records.model.probe import Probe, ProbeTarget, ProbeTest
-from mawl.records.store.plain_data import in_calendar
+from mawl.records.store.facts import in_calendar
 
 LARGEST_FILE_BYTES = 16 * 2**20
 """Of fio's output with all its histograms a document is some megabytes."""

@@ -35,8 +35,8 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.records import JobRecord, StepRecord
 from mawl.records.model.run import NodeFacts, Setting, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.store.facts import in_calendar
 from mawl.records.store.folder import WholeRunWriter
-from mawl.records.store.plain_data import in_calendar
 
 UNKNOWN_NODE = "unknown"
 LOG_KIND = "saslog"

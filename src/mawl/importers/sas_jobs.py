@@ -26,7 +26,7 @@ from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import FIRST_BYTES, Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
 from mawl.records.model.records import ERROR_IN_LOG, PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
-from mawl.records.store.plain_data import in_calendar
+from mawl.records.store.facts import in_calendar
 
 FEWEST_NOTES = 32
 """A smaller batch is read note by note, which is faster."""

@@ -22,8 +22,7 @@ from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, Mount, mount_of, parse_mountinfo, read_mounts
 from mawl.records.model.run import VolumeFacts
-from mawl.records.spec.directories import is_there
-from mawl.records.spec.program_options import Role
+from mawl.records.spec.program_options import Role, is_there
 
 
 class FileSystem(msgspec.Struct, frozen=True, kw_only=True):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
-from mawl.figures.campaign.knee import Knee
-from mawl.figures.campaign.results import ArmFound, CampaignFound
+from mawl.figures.campaign import ArmFound, CampaignFound
 from mawl.figures.comparison.sides import Reason
+from mawl.figures.knee import Knee
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.records.model.campaign import Slot
 from mawl.reports.campaign_finding import (

@@ -8,9 +8,9 @@ from math import expm1
 from statistics import stdev
 
 from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
-from mawl.figures.campaign.knee import Knee, Tried
-from mawl.figures.campaign.results import ELAPSED, ArmFound, CampaignFound, FigureSpread, ScalingRow
+from mawl.figures.campaign import ELAPSED, ArmFound, CampaignFound, FigureSpread, ScalingRow
 from mawl.figures.comparison.sides import logs
+from mawl.figures.knee import Knee, Tried
 from mawl.figures.statistics import FEWEST_RUNS, smallest_effect
 from mawl.reports.comparison.sentences import finding as comparison_finding
 from mawl.reports.comparison.sentences import report_of, to_publish

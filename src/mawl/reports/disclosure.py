@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.validity.status import RULES
+from mawl.advice.judge import RULES
 from mawl.base.units import (
     format_bytes,
     format_memory,

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.advice.answer import WORDS, parts_words
 from mawl.advice.guideline import guideline_sentence
-from mawl.advice.limit.words import costs_words
+from mawl.advice.limit.verdict import costs_words
 from mawl.base.units import (
     counted_noun,
     format_bytes,

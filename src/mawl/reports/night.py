@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from mawl.base.units import counted_noun, format_plain, format_seconds
-from mawl.figures.night import JobOfNight, NightOfRun, StepOverLogs, night_of, over_logs
+from mawl.base.units import counted_noun, format_seconds
+from mawl.figures.night import (
+    JobOfNight,
+    NightOfRun,
+    StepOverLogs,
+    derived_jobs_of,
+    night_of,
+    over_logs,
+    why_not_judged,
+)
 from mawl.importers.formats.text import one_line
-from mawl.plan.derived_jobs import load_derived
-from mawl.records.model.derived import FILE, DerivedJob
 from mawl.records.store import Run
 from mawl.reports.layout import aligned
 from mawl.reports.run_lines import labelled
@@ -38,30 +44,6 @@ def render(run: Run) -> str:
     if steps := over_logs(run.step_records(), records, derived):
         parts.append("\n".join(_steps(steps)))
     return "\n\n".join(parts)
-
-
-def measured_night(run: Run) -> NightOfRun | None:
-    """How the night of a run went; None if it is not known."""
-    derived = derived_jobs_of(run)
-    return night_of(run.job_records(), derived) if derived and why_not_judged(run) is None else None
-
-
-def derived_jobs_of(run: Run) -> dict[str, DerivedJob]:
-    """The derived jobs of a run by their names; empty if the run has no file of them."""
-    path = run.path / FILE
-    if not path.exists():
-        return {}
-    return {job.name: job for job in load_derived(path, inside=run.path).jobs}
-
-
-def why_not_judged(run: Run) -> str | None:
-    """Why the clock of the run is not that of the night; None if it is."""
-    if run.facts.spec is not None and run.facts.spec.arrivals == "closed":
-        return "jobs started in turn (--arrivals closed), and not by the clock"
-    scale = run.facts.workload.scale
-    if scale is not None and scale != 1.0:
-        return f"--scale {format_plain(scale)} changed the size of the jobs, but not their start times"
-    return None
 
 
 def held_said(spare_seconds: float) -> str:

@@ -24,7 +24,7 @@ from mawl.records.model.fields import places
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.summary import Summary
-from mawl.records.model.summary.windows import WindowFigures
+from mawl.records.model.summary.time import WindowFigures
 
 PREFIX = "mawl_"
 UNITS = ("bytes_per_second", "seconds", "bytes", "ratio", "hertz", "joules", "watts")

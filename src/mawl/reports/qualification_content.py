@@ -7,7 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from mawl.advice.answer import parts_words
-from mawl.advice.limit.words import costs_words
+from mawl.advice.limit.verdict import costs_words
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.sentence import fits_words
 from mawl.base.printable import printable

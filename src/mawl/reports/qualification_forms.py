@@ -10,13 +10,13 @@ import msgspec
 
 from mawl.base.printable import printable
 from mawl.base.units import format_percent, format_seconds
+from mawl.records.model.fields import DRAFT
 from mawl.records.model.qualification import (
     QUALIFICATION_FORMAT_VERSION,
     Qualification,
     QualificationAnswer,
     QualifyRun,
 )
-from mawl.records.model.schema import DRAFT
 from mawl.reports.layout import code, escaped, table
 from mawl.reports.qualification_content import (
     MET,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
-from mawl.advice.limit.words import limit_words
+from mawl.advice.limit.verdict import limit_words
 from mawl.base.units import (
     counted_noun,
     format_memory,

@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from mawl.figures.cluster import device_rates, network_rates
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import Rates
 from mawl.figures.throughput import fuse_roles
-from mawl.figures.windows import Rates
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of

@@ -13,7 +13,7 @@ from mawl.figures.caps import bytes_cap
 from mawl.figures.cluster import device_rates
 from mawl.figures.demand import comparable, figures_of, targets_of
 from mawl.figures.series import RunSamples
-from mawl.figures.windows import Rates, Windows, rates
+from mawl.figures.sessions import Rates, Windows, rates
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeFigures, ProbeTarget, ProbeTest
 from mawl.records.model.run import NodeFacts, RunFacts, VolumeFacts
 from mawl.records.spec.program_options import ROLES, Role

@@ -13,7 +13,7 @@ import msgspec
 import pyarrow as pa
 
 from mawl.base.errors import UsageError
-from mawl.figures.slowdown import reference_seconds_of
+from mawl.figures.waits import reference_seconds_of
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.derived_jobs import digest_of
 from mawl.plan.output import nodes_toml, write_plan
@@ -24,11 +24,10 @@ from mawl.records.model.role_io import FileRole, RoleIo, Waits, sum_by_role
 from mawl.records.model.run import NodeFacts, PlannedJob, RunFacts, VolumeFacts, WorkloadFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.columns import to_table
-from mawl.records.store.facts import write_facts
+from mawl.records.store.facts import in_calendar, write_facts
 from mawl.records.store.files import LOGS, NODES, PLAN, replace_file, sync_directory
 from mawl.records.store.folder import make_folder
 from mawl.records.store.parquet import write_parquet
-from mawl.records.store.plain_data import in_calendar
 from mawl.simulation.demand import USUAL_REQUEST_BYTES, Flow, JobDemand, StepDemand
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, StepRun
 from mawl.simulation.measured_system import UNKNOWN_MEMORY_SOURCE

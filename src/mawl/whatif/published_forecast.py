@@ -16,7 +16,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.figures.windows import window_seconds
+from mawl.figures.sessions import window_seconds
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import CPU_WEIGHTS
 from mawl.plan.programs import Pass, Program, Step

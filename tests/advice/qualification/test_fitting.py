@@ -11,7 +11,7 @@ import pytest
 
 from mawl.advice.qualification.fits import at_least, below_the_mix, fits_of, ratio_of, with_the_measured
 from mawl.advice.qualification.sentence import fits_words
-from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.knee import SessionRun
 from mawl.figures.statistics import Interval
 from mawl.plan.mix import mix_range
 from mawl.records.model.qualification import Fits

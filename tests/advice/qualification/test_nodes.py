@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 
 from mawl.advice.answer import Disturbance
-from mawl.advice.limit.words import RESOURCES
+from mawl.advice.limit.verdict import RESOURCES
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, one_machine, unseen_server

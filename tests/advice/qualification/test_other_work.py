@@ -10,9 +10,8 @@ from hypothesis import given, settings
 
 from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
-from mawl.figures.campaign.knee import RunVerdict, SessionRun
+from mawl.advice.qualification.evidence import Evidence, Others, left_out, others_of, shows_nothing, uncounted
+from mawl.figures.knee import RunVerdict, SessionRun
 from tests.fakes.answered import NO, NOT_KNOWN, YES
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.measured_run import reading_of

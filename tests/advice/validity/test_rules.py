@@ -8,8 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.validity.status import RULES, status, validity_of
-from mawl.advice.validity.storage import thirds
+from mawl.advice.judge import RULES, status, validity_of
+from mawl.advice.validity.workload import thirds
 from mawl.figures.view import RunView
 from mawl.records.model.node import LoadBefore, OtherProgram
 from mawl.records.model.records import JobRecord, Usage

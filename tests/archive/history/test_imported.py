@@ -11,7 +11,7 @@ import pytest
 
 from mawl.archive.history.nights import by_program
 from mawl.commands.main import main
-from mawl.figures.nights import nights
+from mawl.figures import nights
 from tests.fakes.compared_runs import compared
 from tests.fakes.nightly_logs import MINUTES, nightly
 from tests.importers.test_import import log, write

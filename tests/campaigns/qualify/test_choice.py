@@ -22,7 +22,7 @@ from mawl.campaigns.qualify.choice import (
     sessions_for,
 )
 from mawl.campaigns.qualify.interface import ObservedMachine
-from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.knee import SessionRun
 from mawl.records.model.qualification import Fits, QualificationChoice
 from tests.fakes.qualifications import qualification
 from tests.fakes.qualified import FakeModel, machine

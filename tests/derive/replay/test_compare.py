@@ -13,7 +13,7 @@ from mawl.derive.derive import Derived, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.tables import NOT_A_FINDING
-from mawl.figures.nights.nights import Night
+from mawl.figures.nights import Night
 from mawl.records.model.node import NodeRun
 from mawl.records.model.records import JobRecord
 from mawl.records.spec.run_spec import RunSpec

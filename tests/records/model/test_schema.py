@@ -9,7 +9,7 @@ from typing import Any
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
-from mawl.records.model.schema import schema_of
+from mawl.records.model.fields import schema_of
 from mawl.records.model.summary.summary import Judged
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "report.json"

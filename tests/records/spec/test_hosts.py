@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.records.spec.hosts import AS_ON_ALL, Hosts, HostSettings, read_host_file
+from mawl.records.spec.nodes import AS_ON_ALL, Hosts, HostSettings, read_host_file
 
 
 @pytest.mark.parametrize(

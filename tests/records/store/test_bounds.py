@@ -16,7 +16,7 @@ from mawl.base.errors import UnreadableRunError
 from mawl.records.model.run import PlannedJob
 from mawl.records.store import open_run
 from mawl.records.store.columns import SCHEMAS, conform
-from mawl.records.store.plain_data import decoded
+from mawl.records.store.facts import decoded
 from tests.fakes.stored_run import facts, write_run
 
 

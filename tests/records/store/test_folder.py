@@ -142,7 +142,7 @@ def test_a_finish_that_fails_keeps_the_journal(tmp_path: Path, monkeypatch: pyte
 
 
 def test_samples_of_a_long_run_lie_in_few_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mawl.records.store.compaction.ROWS_PER_GROUP", 100)
+    monkeypatch.setattr("mawl.records.store.journal.ROWS_PER_GROUP", 100)
     write_run(tmp_path / "run", seconds=120).finish(facts())
     file = parquet.ParquetFile(tmp_path / "run" / "samples.parquet")
     assert file.metadata.num_rows == 240

@@ -17,10 +17,9 @@ from hypothesis import strategies as st
 
 from mawl.base.errors import MawlError
 from mawl.records.store import journal, open_run
-from mawl.records.store.compaction import read_journal
 from mawl.records.store.files import MOST_ROWS
 from mawl.records.store.folder import RunWriter
-from mawl.records.store.journal import Remarks, read_samples
+from mawl.records.store.journal import Remarks, read_journal, read_samples
 from mawl.records.store.tail import Tail
 from tests.fakes.stored_run import START, events, facts, job, jobs, samples, steps, write_run
 
@@ -75,7 +74,7 @@ def test_a_reader_that_may_not_write_reads_the_journal(killed: Path, monkeypatch
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("mawl.records.store.compaction.write_parquet", refuse)
+    monkeypatch.setattr("mawl.records.store.journal.write_parquet", refuse)
     run = open_run(killed)
     assert (killed / "journal").is_dir()
     assert run.facts.outcome == "interrupted"

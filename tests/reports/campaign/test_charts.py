@@ -13,9 +13,9 @@ from bokeh.models.annotations import BoxAnnotation, Span, Whisker
 from markupsafe import escape
 
 from mawl.base.units import format_rate, format_seconds
-from mawl.figures.campaign.knee import knee_of
-from mawl.figures.campaign.results import ELAPSED, spread
+from mawl.figures.campaign import ELAPSED, spread
 from mawl.figures.comparison.compare import compare
+from mawl.figures.knee import knee_of
 from mawl.reports.campaign_document import document, lead, render_json
 from mawl.reports.campaign_finding import finding, shared_machines
 from mawl.reports.comparison.charts import runs_chart

@@ -12,9 +12,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from mawl.advice.validity.status import RULES
-from mawl.figures.nights.nights import logged_nights
-from mawl.figures.nights.trends import trends_of
+from mawl.advice.judge import RULES
+from mawl.figures.nights import logged_nights
+from mawl.figures.trends import trends_of
 from mawl.figures.view import StoredView
 from mawl.importers.clock import Clocks
 from mawl.records.store import Run

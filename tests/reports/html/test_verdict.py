@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.validity.status import RULES
+from mawl.advice.judge import RULES
 from mawl.reports.html.figures import ShownFigures
 from mawl.reports.html.sections.jobs import spent
 from mawl.reports.html.sections.verdict import verdict

@@ -14,16 +14,15 @@ from typing import Literal
 
 import msgspec
 
-from mawl.advice.limit.evidence import flow_of, port_part, server_part
+from mawl.advice.limit.evidence import LEAST_LOSS_RATIO, flow_of, port_part, server_part
 from mawl.advice.limit.resources import MORE_BLOCKED_RATIO, memory_part
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO
 from mawl.advice.validity.host import foreign_bytes_at
 from mawl.figures.caps import cap_of
 from mawl.figures.others import waiting_for_foreign_bytes, waiting_for_others
+from mawl.figures.sessions import added
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.waits import PARTS, is_unseen
 from mawl.figures.window_states import Moment
-from mawl.figures.windows import added
 from mawl.records.model.node import Direction
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import COST_ABSENT, Cause, CauseResource

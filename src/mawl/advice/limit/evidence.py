@@ -1,23 +1,64 @@
-"""Evidence on the storage that jobs waited for: its devices, caps of control groups, links and ports."""
+"""Evidence on the storage that jobs waited for: devices, caps, links, ports; what rules have in common."""
 
 from __future__ import annotations
 
 import statistics
-from collections.abc import Collection
+from collections.abc import Callable, Collection
+from typing import Literal
 
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO, RuleEvidence
+import msgspec
+
 from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import counted_noun, format_latency, format_percent, format_rate
 from mawl.figures.caps import DIRECTIONS as CAPS_DIRECTIONS
 from mawl.figures.caps import cap_of
 from mawl.figures.network import FULL_RATIO, kinds_of_role
+from mawl.figures.sessions import rates
 from mawl.figures.throughput import DIRECTIONS, Counters, Flow
 from mawl.figures.view import RunView
 from mawl.figures.window_states import Moment
-from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import ReachedCap
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
+
+Resource = Literal["storage", "cpu", "memory", "network"]
+
+LEAST_LOSS_RATIO = value_of("limit.least_loss_ratio")
+"""A window is limited by what costs its jobs at least this share of their time: relieving it altogether
+would shorten the window by as much."""
+
+
+class RuleEvidence(msgspec.Struct, frozen=True, kw_only=True):
+    """One line of evidence.  ``kind`` support means: it never decides, it only agrees or does not."""
+
+    kind: Literal["evidence", "support"]
+    sentence: str
+
+
+class Rule(msgspec.Struct, frozen=True, kw_only=True):
+    """A resource that may limit a run.
+
+    ``loss`` is the share (0 to 1) of the jobs' time in a window that waiting for the resource cost;
+    None where the window does not tell.  ``evidence`` quotes the figures when it is named.
+    """
+
+    resource: Resource
+    loss: Callable[[Moment, RunView], float | None]
+    evidence: Callable[[RunView], list[RuleEvidence]]
+
+
+def share_of_time(reading: RunView, part: str) -> float | None:
+    """What the jobs did as a share of their real time, as each part of a report has it."""
+    wait = reading.summary.wait
+    return None if wait is None else getattr(wait.shares, f"{part}_ratio")
+
+
+def pressure_line(reading: RunView, name: str, words: str) -> list[RuleEvidence]:
+    """The pressure of a resource over the active phase as evidence, where the kernel told."""
+    value = reading.mean(lambda moment: moment.pressure[name])
+    if value is None:
+        return []
+    return [RuleEvidence(kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the time")]
 
 
 def device_totals(reading: RunView, device: str) -> Flow:

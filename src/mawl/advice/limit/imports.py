@@ -12,17 +12,17 @@ from typing import Literal, NamedTuple
 import msgspec
 import numpy as np
 
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO
+from mawl.advice.limit.evidence import LEAST_LOSS_RATIO
 from mawl.base.units import format_percent
 from mawl.figures.host_parts import CPU_KINDS, whole_seconds
+from mawl.figures.layers import NO_JOBS, disks
 from mawl.figures.missing import NO_TIMES
 from mawl.figures.network import IN_USE_RATIO
-from mawl.figures.recordings import NO_JOBS, disks
+from mawl.figures.sessions import rates
 from mawl.figures.threads import is_aix
 from mawl.figures.throughput import role_places, why_no_devices
 from mawl.figures.view import RunView, weighted_mean
 from mawl.figures.window_states import Moment
-from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import EvidenceLine
 from mawl.records.model.thresholds import value_of
 

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from mawl.advice.limit.evidence import (
+    LEAST_LOSS_RATIO,
+    Rule,
+    RuleEvidence,
     cap_lines,
     caps_reached,
     device_lines,
@@ -15,15 +18,16 @@ from mawl.advice.limit.evidence import (
     links_are_known,
     port_lines,
     port_part,
+    pressure_line,
     server_part,
+    share_of_time,
 )
-from mawl.advice.limit.rule import LEAST_LOSS_RATIO, Rule, RuleEvidence, pressure_line, share_of_time
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_bytes, foreign_cpu_ratio
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio
+from mawl.figures.sessions import rates
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView
 from mawl.figures.window_states import Moment, busy_cores
-from mawl.figures.windows import rates
 from mawl.records.model.summary.judgement import ReachedCap
 from mawl.records.model.thresholds import count_of, value_of
 from mawl.records.spec.program_options import ROLES, Role

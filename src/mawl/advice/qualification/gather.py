@@ -19,13 +19,20 @@ from mawl.advice.answer import (
     served_by_cache,
     short,
 )
-from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.advice.next_step import Lack
 from mawl.advice.qualification.answer import FEWEST_RUNS, answer_from
-from mawl.advice.qualification.changes import changes_of
-from mawl.advice.qualification.evidence import Evidence, NodesEvidence
-from mawl.advice.qualification.fits import fits_of, ratio_of, with_the_measured
+from mawl.advice.qualification.evidence import (
+    Evidence,
+    NodesEvidence,
+    Others,
+    left_out,
+    others_of,
+    shows_nothing,
+    uncounted,
+)
+from mawl.advice.qualification.fits import changes_of, fits_of, ratio_of, with_the_measured
 from mawl.advice.qualification.machine import (
     IN_PLACE_OF_REACH,
     NO_PROBE,
@@ -38,16 +45,15 @@ from mawl.advice.qualification.machine import (
     unasked_over_network,
     unseen_server,
 )
-from mawl.advice.qualification.other_work import Others, left_out, others_of, shows_nothing, uncounted
 from mawl.advice.qualification.sentence import cautions_of, small_mix
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError, UsageError
-from mawl.figures.campaign.knee import SessionRun
-from mawl.figures.campaign.results import session_run
+from mawl.figures.campaign import session_run
 from mawl.figures.comparison.sides import compared_run
-from mawl.figures.slowdown import job_sums, outside_of, pooled
+from mawl.figures.knee import SessionRun
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import StoredView
+from mawl.figures.waits import job_sums, outside_of, pooled
 from mawl.plan.mix import mix_range
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (

@@ -5,7 +5,7 @@ docs/design/qualify-answer.md has the rule.
 
 from __future__ import annotations
 
-from mawl.advice.limit.words import RESOURCES, cause_words, shown_causes
+from mawl.advice.limit.verdict import RESOURCES, cause_words, shown_causes
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.base.units import counted_noun, format_ratio
 from mawl.figures.statistics import Interval

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 
 from mawl.advice.answer import WORDS, Decision, times_words
-from mawl.advice.limit.words import limit_sentence
+from mawl.advice.limit.verdict import limit_sentence
 from mawl.advice.qualification.evidence import Evidence
 from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.importers.formats.text import one_line

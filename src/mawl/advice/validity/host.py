@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from mawl.advice.validity.rule import RuleResults, ValidityRule, no_file_says, with_cure, with_reason
-from mawl.advice.validity.storage import FEW_WINDOWS, FEWEST_WINDOWS, thirds
+from mawl.advice.validity.rule import Breach, Claims, Unknown, ValidityRule, in_recordings
+from mawl.advice.validity.workload import FEW_WINDOWS, FEWEST_WINDOWS, thirds
 from mawl.base.units import (
     format_bytes,
     format_instant,
@@ -15,14 +15,13 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.figures.io import foreign_at
+from mawl.figures.layers import interval_seconds
 from mawl.figures.others import other_programs_of, processor_use
-from mawl.figures.recordings import interval_seconds
 from mawl.figures.series import RunSamples
+from mawl.figures.sessions import gauges, rates
 from mawl.figures.view import RunView, weighted_mean
-from mawl.figures.windows import gauges, rates
 from mawl.records.model.node import named
 from mawl.records.model.summary.io import Foreign
-from mawl.records.model.summary.judgement import Finding, Unmeasured
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import Role
@@ -36,14 +35,14 @@ LEAST_FOREIGN_BYTES_PER_SECOND = value_of("validity.competition.least_foreign_by
 COMPETITION_CURE = "end other programs, and run on a machine that does nothing else"
 
 
-def _check_competition(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_competition(reading: RunView) -> Claims:
     """Processor time and device bytes of other programs during the run, and load just before it."""
     found = [*competition(reading), *_load_before(reading)]
     reason = None if found else _why_competition_unknown(reading)
-    return [Unmeasured(rule=COMPETITION.name, severity="preliminary", reason=reason)] if reason else found
+    return [Unknown(reason)] if reason else found
 
 
-def competition(reading: RunView) -> list[Finding]:
+def competition(reading: RunView) -> list[Breach]:
     """What other programs used during the run, where it was much."""
     return [*_foreign_processor_time(reading), *_foreign_device_bytes(reading)]
 
@@ -57,33 +56,29 @@ def _why_competition_unknown(reading: RunView) -> str | None:
     return None
 
 
-def _load_before(reading: RunView) -> list[Finding]:
+def _load_before(reading: RunView) -> list[Breach]:
     before = reading.facts.load_before
     if before is None or before.busy_ratio is None or before.busy_ratio <= MOST_FOREIGN_RATIO:
         return []
     names = f": {'; '.join(before.heavy)}" if before.heavy else ""
     return [
-        Finding(
-            rule=COMPETITION.name,
-            severity="preliminary",
-            sentence=f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
+        Breach(
+            f"processors were busy for {format_percent(before.busy_ratio)} of the time just before "
             f"the start{names}",
-            cure=COMPETITION_CURE,
+            COMPETITION_CURE,
         )
     ]
 
 
-def _foreign_processor_time(reading: RunView) -> list[Finding]:
+def _foreign_processor_time(reading: RunView) -> list[Breach]:
     ratio = foreign_cpu_ratio(reading)
     if ratio is None or ratio <= MOST_FOREIGN_RATIO:
         return []
     return [
-        Finding(
-            rule=COMPETITION.name,
-            severity="preliminary",
-            sentence=f"others used {format_percent(ratio)} of all processor time during the run"
+        Breach(
+            f"others used {format_percent(ratio)} of all processor time during the run"
             + named(sorted(other_programs_of(reading.facts)[0], key=lambda one: -one.cpu_seconds)),
-            cure=COMPETITION_CURE,
+            COMPETITION_CURE,
         )
     ]
 
@@ -127,20 +122,20 @@ def _foreign_words(block: Foreign | None, whose: str, most: str = "") -> str | N
     )
 
 
-def _foreign_device_bytes(reading: RunView) -> list[Finding]:
+def _foreign_device_bytes(reading: RunView) -> list[Breach]:
     sentence = foreign_bytes(reading.summary)
     if sentence is None:
         return []
     moved = [one for one in other_programs_of(reading.facts)[0] if one.moved_bytes]
     most = named(sorted(moved, key=lambda one: -one.moved_bytes))
     sentence += f"; at all devices{most}" if most else ""
-    return [Finding(rule=COMPETITION.name, severity="preliminary", sentence=sentence, cure=COMPETITION_CURE)]
+    return [Breach(sentence, COMPETITION_CURE)]
 
 
 COMPETITION = ValidityRule(
     "competition",
     _check_competition,
-    no_file_says("competition", "no file says whether the host did other work"),
+    Unknown("no file says whether the host did other work"),
 )
 
 
@@ -149,7 +144,7 @@ MOST_SLEW_RATIO = value_of("validity.clock.most_slew_ratio")
 """A clock that is drawn in is off by half of this at most (adjtimex(2): 500 parts in a million)."""
 
 
-def _check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_clock(reading: RunView) -> Claims:
     """mawl measures durations with a clock that cannot be set. Times of samples and starts use the wall
     clock, so a step of that clock shifts them."""
     both = [
@@ -158,17 +153,15 @@ def _check_clock(reading: RunView) -> list[Finding] | list[Unmeasured]:
     steps = [step for step in both if step]
     if not both:
         reason = "no duration was measured by both clocks"
-        return [Unmeasured(rule=CLOCK.name, severity="preliminary", reason=reason)]
+        return [Unknown(reason)]
     if not steps:
         return []
     largest = max(steps, key=abs)
     return [
-        Finding(
-            rule=CLOCK.name,
-            severity="preliminary",
-            sentence=f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
+        Breach(
+            f"the wall clock was set {'forward' if largest > 0 else 'back'} by about "
             f"{format_seconds(abs(largest))} during the run, which shifts samples against jobs",
-            cure="let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
+            "let the clock be drawn in slowly (chrony, ntpd) or leave it alone while a run lasts",
         )
     ]
 
@@ -197,48 +190,47 @@ def _clock_steps_of_jobs(reading: RunView) -> list[float]:
     ]
 
 
-CLOCK = ValidityRule(
-    "clock", _check_clock, no_file_says("clock", "the clocks of the files are taken as they are")
-)
+CLOCK = ValidityRule("clock", _check_clock, Unknown("the clocks of the files are taken as they are"))
 
 
 MOST_SWAPPED_BYTES = value_of("validity.swap.most_bytes")
 
 
-def _check_swap(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_swap(reading: RunView) -> Claims:
     """If the system swaps, jobs wait for a disk when they use memory."""
     rate = weighted_mean([(moment.swap_bytes_per_second, moment.seconds) for moment in reading.moments])
     seconds = sum(moment.seconds for moment in reading.moments)
     if rate is None:
         reason = reading.why_not_drawn or "the samples do not contain what was swapped"
-        return [Unmeasured(rule=SWAP.name, severity="preliminary", reason=reason)]
+        return [Unknown(reason)]
     if rate * seconds <= MOST_SWAPPED_BYTES:
         return []
     return [
-        Finding(
-            rule=SWAP.name,
-            severity="preliminary",
-            sentence=f"the system swapped {format_bytes(rate * seconds)} during the run",
-            cure="choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
+        Breach(
+            f"the system swapped {format_bytes(rate * seconds)} during the run",
+            "choose a smaller memsize, fewer sessions, or more memory, or switch swap off",
         )
     ]
 
 
-def _check_import_swap(reading: RunView) -> RuleResults:
-    said = with_reason(_check_swap(reading), "the recordings do not say what was swapped", reading)
-    return with_cure(said, "give the jobs less memory (MEMSIZE), run fewer at once, or add memory")
-
-
-SWAP = ValidityRule("swap", _check_swap, _check_import_swap)
+SWAP = ValidityRule(
+    "swap",
+    _check_swap,
+    in_recordings(
+        _check_swap,
+        "the recordings do not say what was swapped",
+        "give the jobs less memory (MEMSIZE), run fewer at once, or add memory",
+    ),
+)
 
 
 MOST_STEAL_RATIO = value_of("validity.steal.most_ratio")
 
 
-def _check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_steal(reading: RunView) -> Claims:
     """If the hypervisor gives processor time to other machines, only steal counts that time."""
     if reading.over_time is None:
-        return _steal_unmeasured(reading)
+        return [Unknown(reading.why_not_drawn or "the samples do not contain the processors' time")]
     samples, windows = reading.over_time
     edges = (windows.edges[0], windows.edges[-1])
     steal, idle, busy = (
@@ -250,100 +242,81 @@ def _check_steal(reading: RunView) -> list[Finding] | list[Unmeasured]:
         )
     )
     if steal is None or idle is None or busy is None:
-        return _steal_unmeasured(reading)
+        return [Unknown(reading.why_not_drawn or "the samples do not contain the processors' time")]
     share = steal / (steal + idle + busy) if steal else 0.0
     if share <= MOST_STEAL_RATIO:
         return []
     return [
-        Finding(
-            rule=STEAL.name,
-            severity="preliminary",
-            sentence=f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
-            cure="run on a machine with dedicated processors, or when its neighbours are idle",
+        Breach(
+            f"the hypervisor gave {format_percent(share)} of this machine's CPU time to others",
+            "run on a machine with dedicated processors, or when its neighbours are idle",
         )
     ]
 
 
-def _steal_unmeasured(reading: RunView) -> list[Unmeasured]:
-    reason = reading.why_not_drawn or "the samples do not contain the processors' time"
-    return [Unmeasured(rule=STEAL.name, severity="preliminary", reason=reason)]
-
-
-def _check_import_steal(reading: RunView) -> RuleResults:
-    reason = "the recordings do not contain the time that a hypervisor gave to others"
-    return with_reason(_check_steal(reading), reason, reading)
-
-
-STEAL = ValidityRule("steal", _check_steal, _check_import_steal)
+STEAL = ValidityRule(
+    "steal",
+    _check_steal,
+    in_recordings(_check_steal, "the recordings do not contain the time that a hypervisor gave to others"),
+)
 
 
 LEAST_KEPT_RATIO = value_of("validity.frequency.least_kept_ratio")
 
 
-def _check_frequency(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_frequency(reading: RunView) -> Claims:
     """The mean frequency of the last third of the active phase, divided by that of the first.
 
     Many virtual machines report no frequency. No fix can change that, so it is only a remark.
     """
     if reading.over_time is None:
-        return _frequency_unmeasured(reading.why_not_drawn or FEW_WINDOWS)
+        return [Unknown(reading.why_not_drawn or FEW_WINDOWS, "remark")]
     samples, windows = reading.over_time
     found = thirds(gauges(samples, "host.frequency_hertz", windows.active_edges))
     if found is None:
         few = len(windows.active_edges) <= FEWEST_WINDOWS
-        return _frequency_unmeasured(
-            FEW_WINDOWS if few else "this machine does not report the frequency of its processors"
-        )
+        return [
+            Unknown(
+                FEW_WINDOWS if few else "this machine does not report the frequency of its processors",
+                "remark",
+            )
+        ]
     if found[1] >= LEAST_KEPT_RATIO * found[0]:
         return []
     return [
-        Finding(
-            rule=FREQUENCY.name,
-            severity="preliminary",
-            sentence=f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
+        Breach(
+            f"processors ran at {format_ratio(found[1] / 1e9)} GHz in the last third, after "
             f"{format_ratio(found[0] / 1e9)} GHz in the first",
-            cure="see to cooling and power limits, and set the frequency governor to performance",
+            "see to cooling and power limits, and set the frequency governor to performance",
         )
     ]
 
 
-def _frequency_unmeasured(reason: str) -> list[Unmeasured]:
-    return [Unmeasured(rule=FREQUENCY.name, severity="remark", reason=reason)]
-
-
-def _check_import_frequency(reading: RunView) -> RuleResults:
-    return with_reason(
-        _check_frequency(reading), "the recordings do not contain the frequency of the processors", reading
-    )
-
-
-FREQUENCY = ValidityRule("frequency", _check_frequency, _check_import_frequency)
+FREQUENCY = ValidityRule(
+    "frequency",
+    _check_frequency,
+    in_recordings(_check_frequency, "the recordings do not contain the frequency of the processors"),
+)
 
 
 MOST_OVERHEAD_RATIO = value_of("validity.overhead.most_ratio")
 
 
-def _check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
+def _check_overhead(reading: RunView) -> Claims:
     """CPU time of runner, collectors and launcher while jobs ran, divided by that of the jobs."""
     overhead = reading.summary.overhead
     own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
     jobs = reading.summary.cpu_account.jobs.cpu_seconds
     if own is None or startup is None or not jobs:
         whose = "of the jobs" if not jobs else "of mawl itself"
-        return [
-            Unmeasured(
-                rule=OVERHEAD.name, severity="preliminary", reason=f"the CPU time {whose} is not known"
-            )
-        ]
+        return [Unknown(f"the CPU time {whose} is not known")]
     share = max(own - startup, 0.0) / jobs
     if share <= MOST_OVERHEAD_RATIO:
         return []
     return [
-        Finding(
-            rule=OVERHEAD.name,
-            severity="preliminary",
-            sentence=f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
-            cure="choose a larger --scale, so that jobs last longer",
+        Breach(
+            f"mawl itself used {format_percent(share)} of the jobs' CPU time while they ran",
+            "choose a larger --scale, so that jobs last longer",
         )
     ]
 
@@ -351,7 +324,7 @@ def _check_overhead(reading: RunView) -> list[Finding] | list[Unmeasured]:
 OVERHEAD = ValidityRule(
     "overhead",
     _check_overhead,
-    no_file_says("overhead", "no file says what the recorders themselves cost", "remark"),
+    Unknown("no file says what the recorders themselves cost", "remark"),
 )
 
 
@@ -371,7 +344,7 @@ SAMPLING_CURE = (
 )
 
 
-def _check_sampling(reading: RunView) -> list[Finding]:
+def _check_sampling(reading: RunView) -> Claims:
     """Gaps of more than 3 s between samples are together at most 2 % of the run.
 
     If the reader keeps only every n-th sample, a gap counts from n times 3 s on.
@@ -381,7 +354,7 @@ def _check_sampling(reading: RunView) -> list[Finding]:
         sentence = (
             f"{reading.samples_damage or 'the run holds no samples'}: nothing is known of its course in time"
         )
-        return [_sampling_finding(sentence, "run it again; if that repeats, see the remarks of the report")]
+        return [Breach(sentence, "run it again; if that repeats, see the remarks of the report")]
     samples, windows = reading.over_time
     start, end = windows.edges[0], windows.edges[-1]
     missed, longest = 0.0, 0.0
@@ -398,22 +371,22 @@ def _check_sampling(reading: RunView) -> list[Finding]:
         f"{format_percent(share)} of the run lies in gaps between samples, the longest of "
         f"{format_seconds(longest)}"
     )
-    return [_sampling_finding(sentence, SAMPLING_CURE)]
+    return [Breach(sentence, SAMPLING_CURE)]
 
 
-def _check_import_sampling(reading: RunView) -> list[Finding]:
+def _check_import_sampling(reading: RunView) -> Claims:
     """The share of the run that recordings leave open: outside them, and in gaps of three intervals."""
     if reading.samples is None or reading.windows is None or not reading.samples.nodes:
         if reading.samples_damage:
             cure = "import the files again"
-            return [_sampling_finding(reading.samples_damage, cure)]
+            return [Breach(reading.samples_damage, cure)]
         sentence = "the import has no recording of a host over time: nothing is known of what it did"
         cure = "give recordings of the same time (nmon, sar, sadf, iostat) together with the logs"
-        return [_sampling_finding(sentence, cure)]
+        return [Breach(sentence, cure)]
     spans = _run_spans(reading)
     start, end = spans[0][0], spans[-1][1]
     if elsewhere := _recordings_elsewhere(reading.samples, start, end):
-        return [_sampling_finding(elsewhere, ELSEWHERE_CURE)]
+        return [Breach(elsewhere, ELSEWHERE_CURE)]
     longest_step = max(
         LONGEST_STEP_SECONDS,
         LONGEST_STEP_INTERVALS * interval_seconds(reading.facts, reading.samples),
@@ -434,7 +407,7 @@ def _check_import_sampling(reading: RunView) -> list[Finding]:
         f"{format_percent(share)} of the run lies outside the recordings or in gaps of them, the longest of "
         f"{format_seconds(longest)}"
     )
-    return [_sampling_finding(sentence, "record the host throughout, before and after")]
+    return [Breach(sentence, "record the host throughout, before and after")]
 
 
 def _run_spans(reading: RunView) -> list[tuple[float, float]]:
@@ -478,10 +451,6 @@ def _sample_times(samples: RunSamples, node: str, name: str, start: float, end: 
         return []
     within: list[float] = times[(start <= times) & (times <= end)].tolist()
     return within
-
-
-def _sampling_finding(sentence: str, cure: str) -> Finding:
-    return Finding(rule=SAMPLING.name, severity="preliminary", sentence=sentence, cure=cure)
 
 
 SAMPLING = ValidityRule("sampling", _check_sampling, _check_import_sampling)

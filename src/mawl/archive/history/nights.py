@@ -14,13 +14,13 @@ import msgspec
 import pyarrow as pa
 from pyarrow import compute
 
-from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.programs import matched_jobs, means
 from mawl.figures.comparison.sides import ComparedRun, JobTime, Side, at, compared_run, numbers
 from mawl.figures.comparison.waits import PLACES
-from mawl.figures.nights.nights import LoggedNight, logged_nights
+from mawl.figures.nights import LoggedNight, logged_nights
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView, StoredView
 from mawl.records.model.thresholds import value_of
@@ -161,7 +161,7 @@ class NightsOfImport(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def nights_of_import(view: StoredView, bounds: AnswerBounds) -> NightsOfImport | None:
-    """The nights by the rules of the HTML report (``figures.nights.logged``), each judged by itself.
+    """The nights by the rules of the HTML report (``figures.nights``), each judged by itself.
 
     None if the run is no import, or an import of a single night.
     """

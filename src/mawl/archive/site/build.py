@@ -27,8 +27,8 @@ from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.base.foreign import open_regular
 from mawl.base.process import without_interrupts
 from mawl.base.removal import remove_below
+from mawl.records.store.facts import in_calendar
 from mawl.records.store.files import cache_place, replace_file
-from mawl.records.store.plain_data import in_calendar
 from mawl.version import source_sha256
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH

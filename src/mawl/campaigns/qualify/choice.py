@@ -18,7 +18,7 @@ from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
 from mawl.campaigns.qualify.interface import Mix, Model, ObservedMachine, WritableSpace
-from mawl.figures.campaign.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
+from mawl.figures.knee import SessionRun, bound_of, on_the_line, sessions_tried, slowdown_of
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SESSIONS_PER_CORE, mix_range, mixed
 from mawl.plan.needs import JobSeconds, Needs, asked_per_cpu_second, needs, requests_under_way
 from mawl.plan.spec import SCALES, scale_name

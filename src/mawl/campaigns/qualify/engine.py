@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.advice.qualification.answer import FEWEST_RUNS
-from mawl.advice.qualification.other_work import shows_nothing
+from mawl.advice.qualification.evidence import shows_nothing
 from mawl.base.errors import BusyMachineError, InterruptedRunError, MawlError
 from mawl.base.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
 from mawl.campaigns.qualify.choice import (
@@ -33,7 +33,7 @@ from mawl.campaigns.qualify.choice import (
     time_ratio,
 )
 from mawl.campaigns.qualify.interface import Model, ObservedMachine, Runs, RunWish, Work
-from mawl.figures.campaign.knee import SessionRun
+from mawl.figures.knee import SessionRun
 from mawl.records.model.qualification import (
     Asked,
     Fits,

@@ -42,8 +42,7 @@ from mawl.records.model.node import notable
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe
 from mawl.records.model.qualification import Asked, Fits
 from mawl.records.model.records import RunOutcome
-from mawl.records.spec.directories import is_there
-from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role, is_there
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task
 from mawl.records.store import open_run

@@ -14,7 +14,7 @@ from urllib.parse import quote, urlencode
 import msgspec
 from markupsafe import Markup
 
-from mawl.advice.limit.words import limit_words
+from mawl.advice.limit.verdict import limit_words
 from mawl.base.units import format_instant, format_rate, format_ratio, format_seconds
 from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord

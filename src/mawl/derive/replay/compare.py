@@ -27,14 +27,21 @@ from mawl.derive.replay.records import (
     both,
 )
 from mawl.derive.replay.tables import NOT_A_FINDING, remarks, sentence
-from mawl.figures.night import JobOfNight, chain_to, ended_jobs, jobs_of_night, night_of
+from mawl.figures.night import (
+    JobOfNight,
+    chain_to,
+    derived_jobs_of,
+    ended_jobs,
+    jobs_of_night,
+    night_of,
+    why_not_judged,
+)
 from mawl.figures.sessions import Span, area, area_between, jobs_over_time, peak
 from mawl.records.model.derived import FILE, DerivedJob, DerivedStep, RoleLoad
 from mawl.records.model.records import JobRecord, StepRecord
 from mawl.records.model.role_io import RoleIo
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store import Run
-from mawl.reports.night import derived_jobs_of, why_not_judged
 
 
 def logged_night(found: Matched, derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:

@@ -10,7 +10,7 @@ import re
 import statistics
 from collections.abc import Iterable, Iterator, Sequence
 from math import exp, log
-from typing import Any, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 import numpy as np
@@ -18,9 +18,11 @@ import numpy as np
 from mawl.base.errors import UsageError
 from mawl.figures.over_time import OverTime, over_time
 from mawl.figures.series import Floats, kept_rows
+from mawl.figures.sessions import Rates
 from mawl.figures.view import RunView
-from mawl.figures.windows import Rates
 from mawl.plan.environment import StoredEnvironment
+from mawl.records.definitions import count, flag
+from mawl.records.model.campaign import STATUS
 from mawl.records.model.published import PublishedFigures
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.judgement import Severity
@@ -239,11 +241,18 @@ class Reason(msgspec.Struct, frozen=True, kw_only=True):
     about: About
     rule: str | None
     severity: Severity
-    runs: int
+    runs: Annotated[int, count("Runs of the arm that have this reason.", STATUS)]
     run: str
     sentence: str
     cure: str | None
-    alike: bool
+    alike: Annotated[
+        bool,
+        flag(
+            "Whether the sentence is the same in all of them; otherwise its figures are those of the run "
+            "named.",
+            STATUS,
+        ),
+    ]
 
     @property
     def key(self) -> tuple[About, str]:

@@ -10,8 +10,8 @@ import msgspec
 
 from mawl.base.units import format_latency, format_rate, format_ratio, format_seconds
 from mawl.figures.comparison.sides import Side, centre, change
+from mawl.figures.sessions import added
 from mawl.figures.statistics import Effect, effect_of, holm
-from mawl.figures.windows import added
 from mawl.records.definitions import Unit
 from mawl.records.model.summary.judgement import Limit
 from mawl.records.model.thresholds import value_of

@@ -33,9 +33,8 @@ from mawl.plan.mix import workload_toml
 from mawl.records.spec.program_options import ROLES, Role, parse_options
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.task import Task
-from mawl.records.store.facts import read_facts
+from mawl.records.store.facts import decoded, read_facts
 from mawl.records.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
-from mawl.records.store.plain_data import decoded
 from mawl.records.volumes import remove_leftover, run_of
 from mawl.run.runner.counting import leftover_counters
 from mawl.run.runner.restrict import leftover_groups

@@ -8,10 +8,6 @@ docs/reference/metrics.md is printed from here; a source that is a page of docs/
 from __future__ import annotations
 
 from mawl.records.definitions import (
-    MEMORY,
-    PROC_IO,
-    REAL,
-    RUSAGE,
     SAMPLES,
     SIGNATURE_PAGE,
     VOLUME_PAGE,
@@ -24,6 +20,7 @@ from mawl.records.definitions import (
     seconds_metric,
 )
 from mawl.records.model.fields import metrics_of
+from mawl.records.model.records import Usage
 from mawl.records.model.role_io import FILE_ROLES
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.io import CALLS, COVERAGE, DIRECT, LATENCY, SEQUENTIAL, UNCACHED
@@ -164,77 +161,7 @@ ROLE_SERIES: tuple[Metric, ...] = (
 """Series of ``samples``; all jobs, start-up and verify included."""
 
 
-SERIES = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
-
-USAGE_METRICS: tuple[Metric, ...] = (
-    seconds_metric(
-        "real_time_seconds",
-        "Wall time of a step from its start to its end; of a job from its release to the end of its main "
-        "process, less the time of its verify steps.",
-        REAL,
-    ),
-    seconds_metric("user_cpu_seconds", "CPU time in user mode of the whole process tree.", RUSAGE),
-    seconds_metric("system_cpu_seconds", "CPU time in the kernel of the whole process tree.", RUSAGE),
-    bytes_metric(
-        "memory_bytes", "Peak resident size less the resident size when the process was ready.", MEMORY
-    ),
-    bytes_metric(
-        "os_memory_bytes",
-        "Peak resident size of one process; of a job the largest of its steps other than verify; of a "
-        "command without what mawl held before exec, and null where that hides the command's own.",
-        f"{MEMORY}; {RUSAGE}",
-    ),
-    count_metric("page_faults", "Page faults that needed I/O (major).", RUSAGE),
-    count_metric("page_reclaims", "Page faults served without I/O (minor).", RUSAGE),
-    count_metric(
-        "page_swaps",
-        "Times the process was swapped out: null, since Linux does not count it (ru_nswap).",
-        RUSAGE,
-    ),
-    count_metric("voluntary_context_switches", "Times the process gave up the CPU to wait.", RUSAGE),
-    count_metric("involuntary_context_switches", "Times the scheduler took the CPU away.", RUSAGE),
-    Metric(
-        "block_input_operations",
-        "512-byte blocks",
-        "integer",
-        "Reads from block devices, in 512-byte units: follows own_read_bytes.",
-        RUSAGE,
-    ),
-    Metric(
-        "block_output_operations",
-        "512-byte blocks",
-        "integer",
-        "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not.",
-        RUSAGE,
-    ),
-    bytes_metric(
-        "application_read_bytes",
-        f"Bytes that read calls returned, cache hits included (rchar); {SERIES}",
-        PROC_IO,
-    ),
-    bytes_metric("application_written_bytes", f"Bytes that write calls took (wchar); {SERIES}", PROC_IO),
-    count_metric("read_calls", "Read calls (syscr).", PROC_IO),
-    count_metric("write_calls", "Write calls (syscw).", PROC_IO),
-    bytes_metric(
-        "own_read_bytes", f"Bytes that block devices were asked for (read_bytes); {SERIES}", PROC_IO
-    ),
-    bytes_metric(
-        "charged_written_bytes",
-        f"Bytes of pages that became dirty in memory (write_bytes), cancelled or not; {SERIES}",
-        PROC_IO,
-    ),
-    bytes_metric(
-        "cancelled_written_bytes",
-        "Charged bytes that were never written, since the file was removed or cut short first "
-        "(cancelled_write_bytes); charged less cancelled is dirtied.",
-        PROC_IO,
-    ),
-    seconds_metric(
-        "unsplit_cpu_seconds",
-        "User and system CPU time where only their sum is known: SAS logs with STIMER, imported.",
-        "docs/design/importers.md, CPU time of STIMER",
-    ),
-)
+USAGE_METRICS: tuple[Metric, ...] = metrics_of(Usage)
 
 SIGNATURE_ROWS: tuple[Metric, ...] = tuple(
     Metric(f"signature.{row.name}", row.unit, "object", row.definition, SIGNATURE_PAGE) for row in SIGNATURE

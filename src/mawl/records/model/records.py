@@ -13,45 +13,105 @@ from typing import Annotated, Literal
 
 import msgspec
 
+from mawl.records.definitions import MEMORY, PROC_IO, REAL, RUSAGE, Figure, count, seconds, size
 from mawl.records.model.role_io import FILE_ROLES, FileRole, IoByRole, VolumeBytes, Waits
 from mawl.records.spec.task import RunOutcome as RunOutcome
 
+SUMMED = "in samples cumulative, the sum over all jobs so far, start-up and verify included."
+
 
 class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What one step or job used.
+    """What one step or job used; charged less cancelled bytes are *dirtied*."""
 
-    ``os_memory_bytes`` is the peak resident size; ``memory_bytes`` is that less the resident size
-    when the job's process was ready.  ``page_faults`` needed I/O (major), ``page_reclaims`` did
-    not (minor).  Block operations are 512-byte units as the kernel counts them.
-    ``application_*`` are bytes that read and write calls moved (``rchar``, ``wchar``: cache hits,
-    pipes and terminals included).  ``own_read_bytes`` are those that block devices were asked for
-    (``read_bytes``); ``charged_written_bytes`` are of pages that became dirty (``write_bytes``), which says
-    nothing of a device, and ``cancelled_written_bytes`` those of them whose file was removed first.
-    Charged less cancelled is *dirtied*.
-    ``unsplit_cpu_seconds`` is user plus system CPU time where only the sum is known (SAS logs with
-    STIMER, imported, and simulations of these); None everywhere else.
-    """
-
-    real_time_seconds: float | None = None
-    user_cpu_seconds: float | None = None
-    system_cpu_seconds: float | None = None
-    memory_bytes: int | None = None
-    os_memory_bytes: int | None = None
-    page_faults: int | None = None
-    page_reclaims: int | None = None
-    page_swaps: int | None = None
-    voluntary_context_switches: int | None = None
-    involuntary_context_switches: int | None = None
-    block_input_operations: int | None = None
-    block_output_operations: int | None = None
-    application_read_bytes: int | None = None
-    application_written_bytes: int | None = None
-    read_calls: int | None = None
-    write_calls: int | None = None
-    own_read_bytes: int | None = None
-    charged_written_bytes: int | None = None
-    cancelled_written_bytes: int | None = None
-    unsplit_cpu_seconds: float | None = None
+    real_time_seconds: Annotated[
+        float | None,
+        seconds(
+            "Wall time of a step from its start to its end; of a job from its release to the end of its "
+            "main process, less the time of its verify steps.",
+            REAL,
+        ),
+    ] = None
+    user_cpu_seconds: Annotated[
+        float | None, seconds("CPU time in user mode of the whole process tree.", RUSAGE)
+    ] = None
+    system_cpu_seconds: Annotated[
+        float | None, seconds("CPU time in the kernel of the whole process tree.", RUSAGE)
+    ] = None
+    memory_bytes: Annotated[
+        int | None, size("Peak resident size less the resident size when the process was ready.", MEMORY)
+    ] = None
+    os_memory_bytes: Annotated[
+        int | None,
+        size(
+            "Peak resident size of one process; of a job the largest of its steps other than verify; of "
+            "a command without what mawl held before exec, and null where that hides the command's own.",
+            f"{MEMORY}; {RUSAGE}",
+        ),
+    ] = None
+    page_faults: Annotated[int | None, count("Page faults that needed I/O (major).", RUSAGE)] = None
+    page_reclaims: Annotated[int | None, count("Page faults served without I/O (minor).", RUSAGE)] = None
+    page_swaps: Annotated[
+        int | None,
+        count("Times the process was swapped out: null, since Linux does not count it (ru_nswap).", RUSAGE),
+    ] = None
+    voluntary_context_switches: Annotated[
+        int | None, count("Times the process gave up the CPU to wait.", RUSAGE)
+    ] = None
+    involuntary_context_switches: Annotated[
+        int | None, count("Times the scheduler took the CPU away.", RUSAGE)
+    ] = None
+    block_input_operations: Annotated[
+        int | None,
+        Figure(
+            unit="512-byte blocks",
+            type="integer",
+            definition="Reads from block devices, in 512-byte units: follows own_read_bytes.",
+            source=RUSAGE,
+        ),
+    ] = None
+    block_output_operations: Annotated[
+        int | None,
+        Figure(
+            unit="512-byte blocks",
+            type="integer",
+            definition=(
+                "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not."
+            ),
+            source=RUSAGE,
+        ),
+    ] = None
+    application_read_bytes: Annotated[
+        int | None, size(f"Bytes that read calls returned, cache hits included (rchar); {SUMMED}", PROC_IO)
+    ] = None
+    application_written_bytes: Annotated[
+        int | None, size(f"Bytes that write calls took (wchar); {SUMMED}", PROC_IO)
+    ] = None
+    read_calls: Annotated[int | None, count("Read calls (syscr).", PROC_IO)] = None
+    write_calls: Annotated[int | None, count("Write calls (syscw).", PROC_IO)] = None
+    own_read_bytes: Annotated[
+        int | None, size(f"Bytes that block devices were asked for (read_bytes); {SUMMED}", PROC_IO)
+    ] = None
+    charged_written_bytes: Annotated[
+        int | None,
+        size(
+            f"Bytes of pages that became dirty in memory (write_bytes), cancelled or not; {SUMMED}", PROC_IO
+        ),
+    ] = None
+    cancelled_written_bytes: Annotated[
+        int | None,
+        size(
+            "Charged bytes that were never written, since the file was removed or cut short first "
+            "(cancelled_write_bytes); charged less cancelled is dirtied.",
+            PROC_IO,
+        ),
+    ] = None
+    unsplit_cpu_seconds: Annotated[
+        float | None,
+        seconds(
+            "User and system CPU time where only their sum is known: SAS logs with STIMER, imported.",
+            "docs/design/importers.md, CPU time of STIMER",
+        ),
+    ] = None
 
     @property
     def cpu_seconds(self) -> float | None:

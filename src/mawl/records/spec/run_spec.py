@@ -13,7 +13,6 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.records.spec.directories import refuse_overlaps, role_place
 from mawl.records.spec.forms import (
     EVERYWHERE,
     PREFERRED,
@@ -41,6 +40,8 @@ from mawl.records.spec.program_options import (
     Role,
     StartMode,
     VolumeOrder,
+    refuse_overlaps,
+    role_place,
 )
 
 DEFAULT_WORKLOAD = "mixed20"

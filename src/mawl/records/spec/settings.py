@@ -10,8 +10,7 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.records.spec import toml
-from mawl.records.spec.directories import refuse_overlaps, role_place
-from mawl.records.spec.program_options import ROLES, Role
+from mawl.records.spec.program_options import ROLES, Role, refuse_overlaps, role_place
 from mawl.records.spec.sources import Layer, keys_of, layer_of, layer_of_environment
 
 FILE_NAME = "mawl.toml"

@@ -19,6 +19,7 @@ from mawl.records.model.campaign import (
     SettingRecord,
 )
 from mawl.records.model.qualification import PHASES, QUALIFICATION_FORMAT_VERSION, Qualification
+from mawl.records.store.facts import Plain, decoded, from_plain, instant_of, to_plain
 from mawl.records.store.files import (
     FACTS,
     LATEST,
@@ -29,7 +30,6 @@ from mawl.records.store.files import (
     read_bounded,
     replace_file,
 )
-from mawl.records.store.plain_data import Plain, decoded, from_plain, instant_of, to_plain
 
 CAMPAIGN = "campaign.json"
 CAMPAIGN_LOCK = "campaign.lock"

@@ -25,8 +25,8 @@ from pyarrow import compute, ipc
 from mawl.base.errors import UnreadableRunError
 from mawl.records.model.records import FIELDS, StepRecord
 from mawl.records.model.role_io import FILE_ROLES, HISTOGRAMS, IO_FIELDS, WAIT_FIELDS, IoByRole, RoleIo
+from mawl.records.store.facts import in_calendar, is_instant
 from mawl.records.store.files import FORMAT_VERSION, LARGEST_NUMBER
-from mawl.records.store.plain_data import in_calendar, is_instant
 
 Row = dict[str, Any]
 

@@ -35,7 +35,6 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord, RunOutcome, SampleRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.columns import INSTANT, SCHEMAS, plain_steps, to_table, whole_steps
-from mawl.records.store.compaction import compact
 from mawl.records.store.facts import write_facts
 from mawl.records.store.files import (
     FACTS,
@@ -51,7 +50,7 @@ from mawl.records.store.files import (
     sync_directory,
     try_lock,
 )
-from mawl.records.store.journal import LineAppender, SampleAppender
+from mawl.records.store.journal import LineAppender, SampleAppender, compact
 from mawl.records.store.side_files import write_probe
 
 

@@ -17,7 +17,9 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.columns import SCHEMAS
-from mawl.records.store.compaction import (
+from mawl.records.store.facts import read_facts
+from mawl.records.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
+from mawl.records.store.journal import (
     compact,
     final_facts,
     line_tables,
@@ -25,8 +27,6 @@ from mawl.records.store.compaction import (
     sample_tables,
     with_unrecorded_jobs,
 )
-from mawl.records.store.facts import read_facts
-from mawl.records.store.files import FACTS, JOURNAL, LATEST, is_held, try_lock
 from mawl.records.store.parquet import OverBudgetError, budget_of, parquet_parts, read_parquet
 from mawl.records.store.rows import Record, in_parts, to_records
 from mawl.records.store.side_files import arrays_of, probe_of

@@ -26,8 +26,8 @@ from mawl.records.model.role_io import (
     Waits,
 )
 from mawl.records.store.columns import PREFIXES, VOLUME_COLUMNS, Row
+from mawl.records.store.facts import is_instant
 from mawl.records.store.parquet import Budget, in_time
-from mawl.records.store.plain_data import is_instant
 
 Record = TypeVar("Record", JobRecord, StepRecord, EventRecord)
 

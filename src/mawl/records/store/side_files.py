@@ -17,8 +17,8 @@ from mawl.base.units import format_instant, parse_instant
 from mawl.records.model.node import ARRAYS_FORMAT_VERSION, ArrayInterval, ArrayStatistics
 from mawl.records.model.probe import PROBE_FORMAT_VERSION, Probe
 from mawl.records.model.run import AloneRun
+from mawl.records.store.facts import decoded, in_calendar
 from mawl.records.store.files import ARRAYS, PROBE, major, read_bounded, replace_file
-from mawl.records.store.plain_data import decoded, in_calendar
 
 SOLO_FOLDER = "solo"
 """In the directory of run folders: times of programs alone (docs/design/answer.md)."""

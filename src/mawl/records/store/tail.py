@@ -19,11 +19,9 @@ from mawl.base.foreign import descriptor_of, json_tree
 from mawl.records.model.records import EventRecord, JobRecord, StepRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store.columns import SCHEMAS, conform
-from mawl.records.store.compaction import Journal, line_tables
-from mawl.records.store.facts import read_facts
+from mawl.records.store.facts import from_plain, read_facts
 from mawl.records.store.files import FACTS, JOURNAL, LARGEST_LINE_BYTES, MOST_ROWS, SAMPLES_STREAM
-from mawl.records.store.journal import LineBudget, Record, Remarks
-from mawl.records.store.plain_data import from_plain
+from mawl.records.store.journal import Journal, LineBudget, Record, Remarks, line_tables
 from mawl.records.store.reading import Run
 
 LARGEST_BATCH_BYTES = 16 * 2**20

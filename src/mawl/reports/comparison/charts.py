@@ -21,7 +21,7 @@ from bokeh.plotting import figure
 from bokeh.transform import dodge
 
 from mawl.base.units import format_rate, format_seconds
-from mawl.figures.campaign.results import FigureSpread
+from mawl.figures.campaign import FigureSpread
 from mawl.figures.comparison.compare import Comparison, Matrix, MatrixRow
 from mawl.figures.comparison.programs import ProgramChange, Statement
 from mawl.figures.comparison.rows import FigureChange

@@ -13,7 +13,7 @@ from markupsafe import Markup, escape
 from msgspec import UNSET
 
 from mawl.figures.job_sums import NOT_RECORDED, reason_of
-from mawl.figures.nights.trends import NIGHT_METRICS
+from mawl.figures.trends import NIGHT_METRICS
 from mawl.figures.view import RunView
 from mawl.records.definitions import Metric
 from mawl.records.model.metrics import METRICS

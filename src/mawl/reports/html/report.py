@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun
-from mawl.figures.nights.nights import LoggedNights, logged_nights
-from mawl.figures.nights.trends import Trends, trends_of
+from mawl.figures.nights import LoggedNights, logged_nights
+from mawl.figures.trends import Trends, trends_of
 from mawl.figures.view import StoredView
 from mawl.plan.spec import shown_scale
 from mawl.records.model.summary.summary import Judged

@@ -14,16 +14,15 @@ from mawl.base.units import format_latency, format_rate, format_seconds
 from mawl.figures.arrays import Values, arrays_over_time
 from mawl.figures.over_time import OverTime, over_time
 from mawl.figures.series import Floats, kept_rows
-from mawl.figures.sessions import RUNNING, Bar, Sessions, sessions
+from mawl.figures.sessions import RUNNING, Bar, Sessions, Windows, fills, initial_edges, sessions
 from mawl.figures.throughput import cores_of
 from mawl.figures.view import RunView
-from mawl.figures.windows import Windows, fills, initial_edges
 from mawl.records.model.node import ArrayStatistics
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import WAIT_FIELDS, sum_by_role
 from mawl.records.model.summary.io import Application, AtDevice
 from mawl.records.model.summary.summary import Summary
-from mawl.records.model.summary.windows import WindowFigures
+from mawl.records.model.summary.time import WindowFigures
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.charts.frame import CLASS_COLOURS, Columns
 from mawl.reports.html.charts.lead import bound_columns, bounds_of, limit_columns

@@ -22,10 +22,10 @@ from mawl.base.removal import remove_tree, temporary_directory
 from mawl.records.model.node import NodeRun, StorageRun
 from mawl.records.model.run import RunFacts
 from mawl.records.store import Run, open_run
-from mawl.records.store.compaction import compact
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import JOURNAL, NODES, sync_directory, try_lock
 from mawl.records.store.folder import RunWriter
+from mawl.records.store.journal import compact
 from mawl.records.store.reading import runner_lives
 from mawl.run.cluster import agent
 from mawl.run.cluster.link import NONSENSE, Asking, Link, check_copy, copy_whole, path_in_copy, quoted

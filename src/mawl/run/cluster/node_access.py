@@ -14,7 +14,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError, UsageError
 from mawl.records.model.run import RunFacts
-from mawl.records.spec.hosts import AS_ON_ALL, HostSettings, read_host_file
+from mawl.records.spec.nodes import AS_ON_ALL, HostSettings, read_host_file
 from mawl.records.spec.program_options import Role
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.run.cluster.controller import ClusterRequest, Controller

@@ -19,8 +19,8 @@ import msgspec
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.records.definitions import Metric, block, count, flag, listing, seconds, share, text
 from mawl.records.model.fields import metrics_of
+from mawl.records.store.facts import decoded
 from mawl.records.store.files import major, read_bounded, replace_file
-from mawl.records.store.plain_data import decoded
 from mawl.tuning.records import CheckedSetting
 
 PAGE = "docs/design/search.md"

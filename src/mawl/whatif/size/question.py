@@ -16,6 +16,7 @@ import msgspec
 from mawl.advice.judge import judged
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
+from mawl.figures.night import measured_night
 from mawl.figures.view import StoredView
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, SessionRange, mix_range
 from mawl.records.definitions import FACTS, Metric, count, flag, listing, share, size, text, unitless
@@ -26,7 +27,6 @@ from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import qualification_folder, read_qualification
 from mawl.records.store.files import PROBE
 from mawl.records.store.side_files import read_probe
-from mawl.reports.night import measured_night
 from mawl.simulation.error_range import TimeFigure
 from mawl.simulation.forecast import Base, FittedElapsed, FittedFigure, Fitting, base_of
 from mawl.simulation.scenario import RULED

@@ -48,8 +48,16 @@ from mawl.records.model.summary.storage import (
     Storage,
     VolumeFigures,
 )
-from mawl.records.model.summary.time import CpuAccount, CpuReal, JobFailure, Jobs, Recorded, Time, Wait
-from mawl.records.model.summary.windows import WindowFigures
+from mawl.records.model.summary.time import (
+    CpuAccount,
+    CpuReal,
+    JobFailure,
+    Jobs,
+    Recorded,
+    Time,
+    Wait,
+    WindowFigures,
+)
 
 RUN_FOLDER = "docs/design/run-folder.md"
 LAUNCH = "docs/design/launch.md"

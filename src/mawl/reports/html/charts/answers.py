@@ -11,8 +11,8 @@ from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Ra
 from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.base.units import counted_noun, format_rate
-from mawl.figures.campaign.knee import Knee, SessionRun
-from mawl.figures.campaign.results import ScalingRow
+from mawl.figures.campaign import ScalingRow
+from mawl.figures.knee import Knee, SessionRun
 from mawl.reports.campaign_finding import GROWS
 from mawl.reports.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
 from mawl.reports.html.colours import light

@@ -15,7 +15,7 @@ from bokeh.models.annotations import Span
 from bokeh.plotting import figure
 
 from mawl.base.units import format_seconds
-from mawl.figures.nights.nights import (
+from mawl.figures.nights import (
     STEP_MINUTES,
     STEPS,
     Floats,
@@ -24,7 +24,7 @@ from mawl.figures.nights.nights import (
     hours_of,
     middle_and_band,
 )
-from mawl.figures.nights.trends import Trend
+from mawl.figures.trends import Trend
 from mawl.figures.view import RunView
 from mawl.reports.html.charts.frame import Chart, Columns, Key, blank, from_zero, hover, ticks_of
 from mawl.reports.html.colours import light

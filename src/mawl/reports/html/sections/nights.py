@@ -10,8 +10,8 @@ from math import log
 from markupsafe import Markup
 
 from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
-from mawl.figures.nights.nights import LoggedNights
-from mawl.figures.nights.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
+from mawl.figures.nights import LoggedNights
+from mawl.figures.trends import FEWEST_NIGHTS, Trend, Trends, Verdict
 from mawl.reports.document import Card
 from mawl.reports.html.figures import Cell, ShownFigures, absent, paragraph, part, table
 from mawl.reports.html.page import fill

@@ -9,9 +9,9 @@ import msgspec
 from markupsafe import Markup
 
 from mawl.advice.answer import parts_words
-from mawl.advice.limit.words import RESOURCES, cause_words, limit_sentence, shown_causes
+from mawl.advice.judge import RULES
+from mawl.advice.limit.verdict import RESOURCES, cause_words, limit_sentence, shown_causes
 from mawl.advice.validity.host import COMPETITION
-from mawl.advice.validity.status import RULES
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.summary.judgement import Finding, Limit
 from mawl.records.model.summary.summary import Judged

@@ -6,13 +6,17 @@ import statistics
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import exp, sqrt
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.base.units import format_ratio
-from mawl.figures.campaign.knee import (
+from mawl.figures.comparison.compare import Comparison, SideFacts, compare
+from mawl.figures.comparison.rows import FIGURES
+from mawl.figures.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
+from mawl.figures.comparison.waits import verdicts
+from mawl.figures.knee import (
     Knee,
     RunVerdict,
     SessionRun,
@@ -23,14 +27,14 @@ from mawl.figures.campaign.knee import (
     smt_rows,
     smt_sentence,
 )
-from mawl.figures.comparison.compare import Comparison, SideFacts, compare
-from mawl.figures.comparison.rows import FIGURES
-from mawl.figures.comparison.sides import ComparedRun, Reason, Side, centre, logs, reasons_of, side_of
-from mawl.figures.comparison.waits import verdicts
 from mawl.figures.statistics import FEWEST_RUNS, LEVEL, quantile
 from mawl.plan.mix import mix_range
-from mawl.records.definitions import Unit
+from mawl.records.definitions import Unit, count, rate, seconds, share, unitless
 from mawl.records.model.campaign import (
+    ARM_SETTINGS,
+    ORDER,
+    SCALING,
+    SPREAD,
     Arm,
     Campaign,
     CampaignKind,
@@ -61,8 +65,20 @@ class ArmSettingFound(msgspec.Struct, frozen=True, kw_only=True):
     expect: str | None
     original: str | None
     read: list[str]
-    reads: int
-    differing: int
+    reads: Annotated[
+        int,
+        count(
+            "Times that the setting of an arm was read back around runs, and was as the arm requires.",
+            f"{ARM_SETTINGS}, What counts as taken?",
+        ),
+    ]
+    differing: Annotated[
+        int,
+        count(
+            "Times that the setting was read back around runs, and was not as the arm requires.",
+            f"{ARM_SETTINGS}, What counts as taken?",
+        ),
+    ]
     state: SettingState
 
 
@@ -157,15 +173,39 @@ class FigureSpread(msgspec.Struct, frozen=True, kw_only=True):
     title: str
     name: str
     unit: Unit
-    runs: int
-    median: float
-    lowest: float
-    highest: float
-    mean: float
-    low: float | None
-    high: float | None
-    deviation_ratio: float | None
-    values: list[float]
+    runs: Annotated[int, count("Runs that the figure is over.", SPREAD)]
+    median: Annotated[float, unitless("Median over runs, in the figure's unit.", SPREAD)]
+    lowest: Annotated[float, unitless("The least of the runs, in the figure's unit.", SPREAD)]
+    highest: Annotated[float, unitless("The most of the runs, in the figure's unit.", SPREAD)]
+    mean: Annotated[
+        float,
+        unitless("Mean over runs, geometric where all values are above 0, in the figure's unit.", SPREAD),
+    ]
+    low: Annotated[
+        float | None,
+        unitless(
+            "Lower end of the mean's 95 % interval (null with fewer than five runs), in the figure's unit.",
+            SPREAD,
+        ),
+    ]
+    high: Annotated[
+        float | None,
+        unitless(
+            "Upper end of the mean's 95 % interval (null with fewer than five runs), in the figure's unit.",
+            SPREAD,
+        ),
+    ]
+    deviation_ratio: Annotated[
+        float | None, share("Standard deviation of one run over the mean; null for a single run.", SPREAD)
+    ]
+    values: list[
+        Annotated[
+            float,
+            unitless(
+                "The figure of each run in the order in which they were made, in the figure's unit.", SPREAD
+            ),
+        ]
+    ]
 
 
 class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
@@ -176,10 +216,12 @@ class ArmFound(msgspec.Struct, frozen=True, kw_only=True):
     name: str
     title: str
     workload: str
-    size: int | None
-    runs: int
-    planned: int
-    completed: int
+    size: Annotated[
+        int | None, count("Sessions, nodes or threads of a core, where the campaign varies them.", ORDER)
+    ]
+    runs: Annotated[int, count("Runs of the arm that are finished.", ORDER)]
+    planned: Annotated[int, count("Runs of the arm that are made or to be made.", ORDER)]
+    completed: Annotated[int, count("Finished runs of the arm in which every job went well.", ORDER)]
     run_ids: list[str]
     names: list[str]
     answers: list[tuple[str, int]]
@@ -194,15 +236,23 @@ class ScalingRow(msgspec.Struct, frozen=True, kw_only=True):
     and elapsed time stay.  Medians over runs; ``run_bytes_per_second`` has the throughput of each run.
     Nodes with one boot id are one of the ``machines``, the fewest of the runs."""
 
-    nodes: int
-    machines: int | None
-    runs: int
-    elapsed_seconds: float | None
-    bytes_per_second: float | None
-    speedup: float | None
-    efficiency_ratio: float | None
-    elapsed_ratio: float | None
-    run_bytes_per_second: list[float]
+    nodes: Annotated[int, count("Nodes of the runs.", SCALING)]
+    machines: Annotated[
+        int | None, count("Machines of these nodes, by their boot ids: the fewest of the runs.", SCALING)
+    ]
+    runs: Annotated[int, count("Runs on so many nodes.", SCALING)]
+    elapsed_seconds: Annotated[float | None, seconds("Median over runs of the elapsed time.", SCALING)]
+    bytes_per_second: Annotated[
+        float | None, rate("Median over runs of the application's mean throughput.", SCALING)
+    ]
+    speedup: Annotated[float | None, share("Throughput over that of the fewest nodes.", SCALING)]
+    efficiency_ratio: Annotated[
+        float | None, share("Speedup over how many times the nodes of the fewest.", SCALING)
+    ]
+    elapsed_ratio: Annotated[float | None, share("Elapsed time over that of the fewest nodes.", SCALING)]
+    run_bytes_per_second: list[
+        Annotated[float, rate("The application's mean throughput in each run.", SCALING)]
+    ]
 
 
 class CampaignFound(msgspec.Struct, frozen=True, kw_only=True):

@@ -9,11 +9,11 @@ from datetime import datetime, timedelta
 import numpy as np
 import pytest
 
-from mawl.figures.nights.trends import Trends, trends_of
 from mawl.figures.statistics import WHOLE_LEVEL, change_points
+from mawl.figures.trends import Trends, trends_of
 from mawl.records.model.records import JobRecord, Usage
 from tests.fakes.nightly_logs import logged_job
-from tests.figures.nights.test_logged import UTC, found, logs
+from tests.figures.test_logged import UTC, found, logs
 
 BEGINS = datetime(2026, 9, 1, 22)
 

@@ -12,7 +12,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pytest
 
-from mawl.figures.nights.nights import (
+from mawl.figures.nights import (
     MOST_EMPTY,
     DailyWindow,
     LoggedNights,
@@ -24,7 +24,7 @@ from mawl.figures.nights.nights import (
 )
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.run import SourceFacts
-from mawl.records.store.plain_data import EARLIEST_AT, LATEST_AT
+from mawl.records.store.facts import EARLIEST_AT, LATEST_AT
 from tests.fakes.nightly_logs import logged_job
 
 UTC = ZoneInfo("UTC")

@@ -10,7 +10,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from statistics import fmean
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 
@@ -19,7 +19,8 @@ from mawl.figures.comparison.compare import Comparison
 from mawl.figures.comparison.sides import ComparedRun, Side, at
 from mawl.figures.statistics import LEVEL, quantile
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES, SessionRange
-from mawl.records.model.campaign import Campaign, SessionSearch
+from mawl.records.definitions import count, flag, rate, seconds, share
+from mawl.records.model.campaign import KNEE, SMT, Campaign, SessionSearch
 from mawl.records.model.thresholds import value_of
 
 RunVerdict = Literal["carried", "too many", "refused"]
@@ -38,23 +39,25 @@ FEWEST_POINTS = 4
 class SessionRun(msgspec.Struct, frozen=True, kw_only=True):
     """What a run with so many sessions says; ``answer_slowdown`` is W, ``answer_bound`` its bound."""
 
-    sessions: int
+    sessions: Annotated[int, count("Sessions of a run.", KNEE)]
     verdict: RunVerdict
-    answer_slowdown: float | None = None
-    answer_bound: float | None = None
-    bytes_per_second_per_core: float | None = None
+    answer_slowdown: Annotated[float | None, share("W of the run (answer.slowdown).", KNEE)] = None
+    answer_bound: Annotated[float | None, share("The bound of that.", KNEE)] = None
+    bytes_per_second_per_core: Annotated[
+        float | None, rate("Throughput per core of the run (guideline); it decides nothing.", KNEE)
+    ] = None
     reasons: list[str] = []
 
 
 class Tried(msgspec.Struct, frozen=True, kw_only=True):
     """The runs of one number of sessions: how many, how many said what the majority did, and that."""
 
-    sessions: int
-    runs: int
-    agreeing: int
-    carried: bool
-    refused: bool
-    answer_slowdown: float | None
+    sessions: Annotated[int, count("A number of sessions that was tried.", KNEE)]
+    runs: Annotated[int, count("Runs with so many sessions.", KNEE)]
+    agreeing: Annotated[int, count("Of these, the runs that said what the number was judged.", KNEE)]
+    carried: Annotated[bool, flag("Whether so many sessions are carried, by most of the runs.", KNEE)]
+    refused: Annotated[bool, flag("Whether the machine cannot start so many.", KNEE)]
+    answer_slowdown: Annotated[float | None, share("W of the middle run, of an even number the lower.", KNEE)]
 
 
 class Knee(msgspec.Struct, frozen=True, kw_only=True):
@@ -63,10 +66,21 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
     A ``low`` without ``high`` is one that the runs do not bound from above: they spread too much.
     """
 
-    sessions: int | None
+    sessions: Annotated[
+        int | None,
+        count(
+            "The most sessions that are carried; where beyond is fewer than, the least that were tried "
+            "and are not; null where no number is carried.",
+            KNEE,
+        ),
+    ]
     beyond: Beyond
-    low: int | None = None
-    high: int | None = None
+    low: Annotated[
+        int | None, count("Lower end of the 95 % interval of knee.sessions; null with a reason.", KNEE)
+    ] = None
+    high: Annotated[
+        int | None, count("Upper end of the 95 % interval of knee.sessions; null with a reason.", KNEE)
+    ] = None
     interval_reason: str | None = None
     reason: str
     """What speaks against more, or why there is no number."""
@@ -258,14 +272,16 @@ class SmtRow(msgspec.Struct, frozen=True, kw_only=True):
 
     arm: str
     title: str
-    threads: int | None
-    runs: int
-    real_time_seconds: float | None
-    elapsed_seconds: float | None
-    bytes_per_second: float | None
-    core_busy_ratio: float | None
+    threads: Annotated[int | None, count("Hardware threads of a core in this mode.", SMT)]
+    runs: Annotated[int, count("Finished runs in this mode.", SMT)]
+    real_time_seconds: Annotated[float | None, seconds("Median over runs of time.real_time_seconds.", SMT)]
+    elapsed_seconds: Annotated[float | None, seconds("Median over runs of time.elapsed_seconds.", SMT)]
+    bytes_per_second: Annotated[
+        float | None, rate("Median over runs of io.application.run_mean.total_bytes_per_second.", SMT)
+    ]
+    core_busy_ratio: Annotated[float | None, share("Median over runs of host.core_busy_ratio.", SMT)]
     core_busy_basis: str | None
-    cpu_busy_ratio: float | None
+    cpu_busy_ratio: Annotated[float | None, share("Median over runs of host.cpu_busy_ratio.", SMT)]
 
 
 def smt_rows(record: Campaign, by_arm: Mapping[str, Sequence[ComparedRun]]) -> list[SmtRow]:

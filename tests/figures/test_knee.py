@@ -7,7 +7,7 @@ import random
 
 import pytest
 
-from mawl.figures.campaign.knee import SessionRun, crossing, knee_of, next_sessions, sessions_tried
+from mawl.figures.knee import SessionRun, crossing, knee_of, next_sessions, sessions_tried
 from mawl.plan.mix import mix_range
 from mawl.records.model.campaign import SessionSearch
 

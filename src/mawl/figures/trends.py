@@ -13,7 +13,7 @@ from typing import Literal
 import msgspec
 
 from mawl.figures.missing import counted
-from mawl.figures.nights.nights import LoggedNight
+from mawl.figures.nights import LoggedNight
 from mawl.figures.statistics import (
     FEWEST_AFTER,
     FEWEST_BEFORE,

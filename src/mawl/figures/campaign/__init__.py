@@ -1,1 +1,0 @@
-"""What the runs of a campaign say together: spread, comparison, scaling, the knee of sessions."""
