@@ -17,7 +17,7 @@ def become_subreaper() -> None:
 
 
 def die_with_parent(parent: int, number: int = signal.SIGKILL) -> None:
-    """A signal, SIGKILL unless told, for this process when ``parent`` dies; at once if it is dead already."""
+    """A signal, by default SIGKILL, for this process when ``parent`` dies; at once if it is dead already."""
     _prctl(_PR_SET_PDEATHSIG, number)
     if os.getppid() != parent:
         os.kill(os.getpid(), number)

@@ -94,10 +94,10 @@ def _records(folders: list[str]) -> dict[str, Qualification]:
     return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
 
 
-def _rendered_ranking(found: Ranking, form: str, width: int) -> str:
+def _rendered_ranking(ranking: Ranking, form: str, width: int) -> str:
     if form == "json":
-        return rendered_json(msgspec.to_builtins(found)) + "\n"
-    return rendered(rank_document(found), form, width) + "\n"
+        return rendered_json(msgspec.to_builtins(ranking)) + "\n"
+    return rendered(rank_document(ranking), form, width) + "\n"
 
 
 class PlacementArguments(Arguments):
@@ -123,11 +123,11 @@ def run_placement(arguments: PlacementArguments) -> int:
     files = {name: read_probe(Path(name)) for name in arguments.probes}
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]
-    found = advise(view, judged(view, bounds_of(chosen)), probes, files)
+    advice = advise(view, judged(view, bounds_of(chosen)), probes, files)
     if arguments.json:
-        print(json.dumps(msgspec.to_builtins(found), indent=2))
+        print(json.dumps(msgspec.to_builtins(advice), indent=2))
     else:
-        print(rendered(placement_document(found), "text", width_for(None)))
+        print(rendered(placement_document(advice), "text", width_for(None)))
     return 0
 
 
@@ -191,14 +191,14 @@ def run_size(arguments: SizeArguments) -> int:
             cure="run the workload again while nothing else uses these devices, or count the work of "
             "other programs as part of the load with --anyway",
         )
-    found: list[SizeAnswer] = []
+    answers: list[SizeAnswer] = []
 
     def sized() -> str:
-        found.append(size(start, question, catalogue))
-        return _rendered(found[0], arguments.format, arguments.output)
+        answers.append(size(start, question, catalogue))
+        return _rendered(answers[0], arguments.format, arguments.output)
 
     write_text(arguments.output, sized)
-    return _status(found[0])
+    return _status(answers[0])
 
 
 def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestion:

@@ -88,8 +88,8 @@ def run(arguments: CleanArguments) -> int:
     alive = live_runs()
     ended_now = sorted(abandoned & alive.keys())
     for run_id in ended_now:
-        found = alive.pop(run_id)
-        count = len(found) if arguments.dry_run else kill_run(run_id)
+        processes = alive.pop(run_id)
+        count = len(processes) if arguments.dry_run else kill_run(run_id)
         done.say(f"{count} processes of run {run_id}")
     for directory in leftovers:
         done.remove(str(directory), partial(remove_leftover, directory))
@@ -225,17 +225,17 @@ def _directories(
     In a place that the user named, all that may.  In one that only a run folder names, only
     what carries that run's own id: the folder may come from elsewhere.
     """
-    found: dict[Path, None] = dict.fromkeys(named.leftovers())
+    leftovers: dict[Path, None] = dict.fromkeys(named.leftovers())
     kept: dict[Path, None] = {}
     for place in [*(place for role in ROLES for place in named.directories[role]), *places]:
-        found |= dict.fromkeys(leftovers_under(place))
+        leftovers |= dict.fromkeys(leftovers_under(place))
         kept |= dict.fromkeys(kept_under(place))
     for facts in known:
         for volumes in _roles_of(facts).values():
             for place in volumes:
-                found |= dict.fromkeys(d for d in leftovers_under(place) if _is_of(d, facts.run_id))
+                leftovers |= dict.fromkeys(d for d in leftovers_under(place) if _is_of(d, facts.run_id))
                 kept |= dict.fromkeys(d for d in kept_under(place) if _is_of(d, facts.run_id))
-    return list(found), list(kept)
+    return list(leftovers), list(kept)
 
 
 def _is_of(directory: Path, run_id: str) -> bool:
@@ -250,9 +250,9 @@ def _roles_of(facts: RunFacts) -> dict[Role, list[Path]]:
 def _groups(run_ids: Collection[str], *, wait: bool) -> list[Path]:
     """Control groups of these runs; what was just killed stays in them for a moment."""
     deadline = time.monotonic() + (GROUP_SECONDS if wait else 0.0)
-    while not (found := leftover_groups(run_ids)) and time.monotonic() < deadline:
+    while not (groups := leftover_groups(run_ids)) and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
-    return found
+    return groups
 
 
 def _unlink(file: Path) -> Removal:
@@ -277,7 +277,7 @@ def known_runs(runs: Path) -> dict[Path, RunFacts]:
 
     A run whose facts cannot be read is left out.
     """
-    found = {}
+    folders = {}
     places = (f"*/{FACTS}", f"*/*/{FACTS}", f"*/runs/*/{FACTS}")
     for file in sorted({file for place in places for file in runs.glob(place)}):
         try:
@@ -285,8 +285,8 @@ def known_runs(runs: Path) -> dict[Path, RunFacts]:
         except MawlError:
             continue
         if facts.kind == "measured":
-            found[file.parent] = facts
-    return found
+            folders[file.parent] = facts
+    return folders
 
 
 VERBS = {"clean": Verb(CleanArguments, run)}

@@ -91,10 +91,10 @@ def run(arguments: CompareArguments) -> int:
             if failing.asked:
                 checks.extend(_checks_of_run(pair[1], failing))
             return _rendered_replay(replay(*pair, run_name(pair[1])), arguments) + "\n"
-        found, sides = _compared(arguments)
+        answer, sides = _compared(arguments)
         if failing.asked:
-            checks.extend(_checks(found, sides[1:], failing))
-        return _rendered(found, arguments) + "\n"
+            checks.extend(_checks(answer, sides[1:], failing))
+        return _rendered(answer, arguments) + "\n"
 
     write_text(arguments.output, compared)
     return failing.status(checks)
@@ -147,7 +147,7 @@ def _checks_of_run(run: Run, failing: Failing) -> Iterator[ConditionCheck]:
 
 
 def _checks(
-    found: Comparison | Matrix, candidates: Sequence[Side], failing: Failing
+    answer: Comparison | Matrix, candidates: Sequence[Side], failing: Failing
 ) -> Iterator[ConditionCheck]:
     from mawl.advice.conditions import ConditionCheck, check_of_comparison, checks_of_run
     from mawl.figures.comparison.compare import Comparison
@@ -162,9 +162,9 @@ def _checks(
     if "slower" not in failing.conditions:
         return
     pairs: list[tuple[Comparison | None, str | None]] = (
-        [(found, None)]
-        if isinstance(found, Comparison)
-        else [(pair.comparison, pair.reason) for pair in found.pairs]
+        [(answer, None)]
+        if isinstance(answer, Comparison)
+        else [(pair.comparison, pair.reason) for pair in answer.pairs]
     )
     for side, (comparison, why) in zip(candidates, pairs, strict=True):
         if side.runs:
@@ -181,9 +181,9 @@ def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[
     reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))
     sides = [reader.side(label, words) for label, words in _sides(arguments)]
     if len(sides) == 2:
-        found = compare(*sides, anyway=arguments.anyway, margin_ratio=margin)
+        answer = compare(*sides, anyway=arguments.anyway, margin_ratio=margin)
         return msgspec.structs.replace(
-            found, settings=cited_settings(sides[0], sides[1], arguments.settings)
+            answer, settings=cited_settings(sides[0], sides[1], arguments.settings)
         ), sides
     if arguments.settings:
         raise UsageError("--settings goes with two sides", cure="name a reference and one candidate")
@@ -288,27 +288,27 @@ class Reader:
         return self._read[stored.path]
 
 
-def _rendered_replay(found: Replay, arguments: argparse.Namespace) -> str:
+def _rendered_replay(answer: Replay, arguments: argparse.Namespace) -> str:
     from mawl.derive.replay.document import document
     from mawl.reports.document import rendered
     from mawl.reports.json import indented
 
     if arguments.format == "json":
-        return indented(found)
-    return rendered(document(found, every=arguments.all), arguments.format, width_for(arguments.output))
+        return indented(answer)
+    return rendered(document(answer, every=arguments.all), arguments.format, width_for(arguments.output))
 
 
-def _rendered(found: Comparison | Matrix, arguments: argparse.Namespace) -> str:
+def _rendered(answer: Comparison | Matrix, arguments: argparse.Namespace) -> str:
     from mawl.figures.comparison.compare import Comparison
     from mawl.reports.comparison.document import document, render_json, text_of
     from mawl.reports.document import rendered
 
     if arguments.format == "json":
-        return render_json(found)
+        return render_json(answer)
     width = width_for(arguments.output)
-    if arguments.format == "text" and isinstance(found, Comparison):
-        return text_of(found, every=arguments.all, width=width)
-    return rendered(document(found), arguments.format, width)
+    if arguments.format == "text" and isinstance(answer, Comparison):
+        return text_of(answer, every=arguments.all, width=width)
+    return rendered(document(answer), arguments.format, width)
 
 
 class PublishedList(msgspec.Struct, frozen=True, kw_only=True):

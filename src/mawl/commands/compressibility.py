@@ -82,17 +82,17 @@ def run(arguments: CompressibilityArguments) -> int:
             "none of the codecs that were asked for is installed",
             cure=f"install them with: {installing('storage')}",
         )
-    found: list[Compressibility] = []
+    figures: list[Compressibility] = []
 
     def made() -> str:
-        found.append(look_at(request, told=_show_name))
-        block = compressibility_figures(found[0])
+        figures.append(look_at(request, told=_show_name))
+        block = compressibility_figures(figures[0])
         return f"{render(block) if arguments.json else page(block)}\n"
 
     write_text(arguments.output, made)
     unread = [
         volume
-        for volume in found[0].volumes
+        for volume in figures[0].volumes
         if volume.reason and (volume.data_bytes != 0 or volume.left_out.lost_folders)
     ]
     return 1 if unread else 0

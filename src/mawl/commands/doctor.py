@@ -76,7 +76,7 @@ class DoctorMachine(Machine, frozen=True, kw_only=True):
     cores: int | None
 
 
-class DoctorFound(msgspec.Struct, frozen=True, kw_only=True):
+class DoctorAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """What ``--json`` prints; ``status`` is that of the worst check."""
 
     mawl_version: str
@@ -150,10 +150,10 @@ def secret_checks(workload: str) -> list[SuitabilityCheck]:
     if workload in shipped():
         return []
     lines = Path(workload).read_text(errors="replace").splitlines()
-    found = [str(number) for number, line in enumerate(lines, 1) if secrets_in(line)]
-    if not found:
+    numbers = [str(number) for number, line in enumerate(lines, 1) if secrets_in(line)]
+    if not numbers:
         return []
-    said = f"{workload}: {'lines' if len(found) > 1 else 'line'} {', '.join(found[:5])} may hold a secret"
+    said = f"{workload}: {'lines' if len(numbers) > 1 else 'line'} {', '.join(numbers[:5])} may hold a secret"
     cure = "set the value in the environment of mawl, and put the variable's name into environment_names"
     return [SuitabilityCheck("secrets", "notice", said, cure)]
 
@@ -175,7 +175,7 @@ def space_checks(
     directories: Mapping[Role, Sequence[Path]], needed: Needs, order: VolumeOrder = "rotation"
 ) -> list[SuitabilityCheck]:
     """One line for each file system under the roles, and one for each directory that cannot be used."""
-    found = []
+    checks = []
     by_free_space = order == "free-space"
     systems = file_systems(directories, needed.space_bytes, by_free_space=by_free_space)
     for system in [
@@ -184,11 +184,13 @@ def space_checks(
     ]:
         for directory in system.unwritable:
             cure = "name a writable directory with --data, --work or --util"
-            found.append(SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure))
-        found.append(_space_check(system, present_inputs(directories, needed)))
+            checks.append(
+                SuitabilityCheck("space", "problem", f"{directory} cannot be made or written", cure)
+            )
+        checks.append(_space_check(system, present_inputs(directories, needed)))
     cure = "name directories without mounts below them"
-    found += [SuitabilityCheck("mounts", "notice", said, cure) for said in mounts_below(directories)]
-    return found
+    checks += [SuitabilityCheck("mounts", "notice", said, cure) for said in mounts_below(directories)]
+    return checks
 
 
 def present_inputs(directories: Mapping[Role, Sequence[Path]], needed: Needs) -> int:
@@ -243,9 +245,9 @@ def as_text(machine: Machine, checks: Sequence[SuitabilityCheck]) -> str:
     return "\n".join([*lines, "", _SENTENCES[worst_status(checks)]])
 
 
-def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> DoctorFound:
+def as_json(machine: Machine, checks: Sequence[SuitabilityCheck]) -> DoctorAnswer:
     facts = {name: getattr(machine, name) for name in (*machine.__struct_fields__, "cores")}
-    return DoctorFound(
+    return DoctorAnswer(
         mawl_version=__version__,
         status=worst_status(checks),
         checks=list(checks),

@@ -101,8 +101,8 @@ class SoloTimes:
         self._conditions = {kind: conditions(kind, around) for kind in self._jobs}
         self._known: dict[JobKind, Solo] = {}
         if request.spec.solo == "stored":
-            found = {kind: read_solo(runs, kind.program, self._conditions[kind]) for kind in self._jobs}
-            self._known = {kind: solo for kind, solo in found.items() if solo is not None}
+            times = {kind: read_solo(runs, kind.program, self._conditions[kind]) for kind in self._jobs}
+            self._known = {kind: solo for kind, solo in times.items() if solo is not None}
 
     def alone(self) -> tuple[Alone, ...]:
         return tuple(
@@ -214,11 +214,11 @@ class Peaks:
         )
 
     def known(self) -> dict[JobKind, Peak]:
-        found = {
+        peaks = {
             kind: read_peak(self._runs, kind.program, conditions)
             for kind, conditions in self._conditions.items()
         }
-        return {kind: peak for kind, peak in found.items() if peak is not None}
+        return {kind: peak for kind, peak in peaks.items() if peak is not None}
 
     def keep(self, plan: Plan, folder: Path) -> None:
         """Take the peaks of a run that has ended; a directory that cannot be written keeps none."""
@@ -239,14 +239,14 @@ class Peaks:
 def peaks_of(plan: Plan, jobs: Iterable[JobRecord], run_id: str) -> dict[JobKind, Peak]:
     """The largest peak of each kind of job of a run, ``verify`` included; without conditions."""
     planned = {job.job: kind_of(job) for job in plan.jobs() if is_of_catalogue(job)}
-    found: dict[JobKind, Peak] = {}
+    peaks: dict[JobKind, Peak] = {}
     for job in counted(jobs):
         private, own, beyond = job.private_memory_bytes, job.usage.os_memory_bytes, job.usage.memory_bytes
         kind = planned.get(job.job)
         if kind is None or private is None or own is None or beyond is None:
             continue
-        old = found.get(kind)
-        found[kind] = Peak(
+        old = peaks.get(kind)
+        peaks[kind] = Peak(
             program=kind.program,
             private_bytes=max(private, 0 if old is None else old.private_bytes),
             ready_bytes=max(own - beyond, 0 if old is None else old.ready_bytes),
@@ -254,4 +254,4 @@ def peaks_of(plan: Plan, jobs: Iterable[JobRecord], run_id: str) -> dict[JobKind
             run_id=run_id,
             conditions={},
         )
-    return found
+    return peaks

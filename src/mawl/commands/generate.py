@@ -27,7 +27,7 @@ from mawl.records.volumes import Volumes
 from mawl.run.runner.facts import Inputs, make_inputs
 
 
-class MadeTable(msgspec.Struct, frozen=True, kw_only=True):
+class GeneratedTable(msgspec.Struct, frozen=True, kw_only=True):
     """An input table as ``--json`` prints it; ``bytes`` are those of its files."""
 
     table: str
@@ -38,11 +38,11 @@ class MadeTable(msgspec.Struct, frozen=True, kw_only=True):
     directory: str
 
 
-class InputsFound(msgspec.Struct, frozen=True, kw_only=True):
+class GeneratedInputs(msgspec.Struct, frozen=True, kw_only=True):
     """All input tables, and how long it took to make or check them."""
 
     seconds: float
-    tables: list[MadeTable]
+    tables: list[GeneratedTable]
 
 
 class GenerateArguments(WorkloadArguments):
@@ -63,7 +63,7 @@ def run(arguments: GenerateArguments) -> int:
     if arguments.output is not None:
         write_plan(Path(arguments.output), plan_of(spec), spec, write_output)
     rows = [
-        MadeTable(
+        GeneratedTable(
             table=made.request.table,
             replica=made.request.replica,
             rows=made.manifest.rows,
@@ -74,7 +74,7 @@ def run(arguments: GenerateArguments) -> int:
         for made in inputs.generated
     ]
     if arguments.json:
-        print(json.dumps(msgspec.to_builtins(InputsFound(seconds=inputs.seconds, tables=rows)), indent=2))
+        print(json.dumps(msgspec.to_builtins(GeneratedInputs(seconds=inputs.seconds, tables=rows)), indent=2))
         return 0
     for made in inputs.generated:
         request = made.request

@@ -53,10 +53,10 @@ def run(arguments: HistoryArguments) -> int:
     checks: list[ConditionCheck] = []
 
     def followed() -> str:
-        found = _history(arguments)
+        answer = _history(arguments)
         if failing.asked:
-            checks.append(_check(found))
-        return _rendered(found, arguments.format, width_for(arguments.output))
+            checks.append(_check(answer))
+        return _rendered(answer, arguments.format, width_for(arguments.output))
 
     write_text(arguments.output, followed)
     return failing.status(checks)
@@ -111,22 +111,22 @@ def _earlier(run: str, count: int) -> list[str]:
     )
 
 
-def _check(found: History) -> ConditionCheck:
+def _check(answer: History) -> ConditionCheck:
     from mawl.advice.conditions import ConditionCheck
     from mawl.archive.history.document import head, title
 
-    times = [change for change in found.changes if change.slower is not None]
-    sentence = title(times[-1]) if times else "; ".join(head(found))
-    state = {True: "met", False: "not met", None: "not known"}[found.regression]
-    return ConditionCheck(name="regression", subject=found.workload, state=state, sentence=sentence)  # type: ignore[arg-type]
+    times = [change for change in answer.changes if change.slower is not None]
+    sentence = title(times[-1]) if times else "; ".join(head(answer))
+    state = {True: "met", False: "not met", None: "not known"}[answer.regression]
+    return ConditionCheck(name="regression", subject=answer.workload, state=state, sentence=sentence)  # type: ignore[arg-type]
 
 
-def _rendered(found: History, form: str, width: int) -> str:
+def _rendered(answer: History, form: str, width: int) -> str:
     from mawl.archive.history.document import document
     from mawl.reports import json
     from mawl.reports.document import rendered
 
-    return (json.render(found) if form == "json" else rendered(document(found), form, width)) + "\n"
+    return (json.render(answer) if form == "json" else rendered(document(answer), form, width)) + "\n"
 
 
 VERBS = {"history": Verb(HistoryArguments, run, FAILING_EXIT_STATUS)}

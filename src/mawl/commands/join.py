@@ -60,45 +60,45 @@ class AttachArguments(Arguments):
 
 def run_attach(arguments: AttachArguments) -> int:
     stored = open_run(arguments.run, settings().runs(arguments.runs))
-    found = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
+    statistics = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
     if (stored.path / HTML_REPORT).exists():
         leave_page(stored.path)
-    print(render(summed(found)) if arguments.json else text(found))
+    print(render(summed(statistics)) if arguments.json else text(statistics))
     return 0
 
 
 def attach(folder: Path, files: list[Path], array_map: Path) -> ArrayStatistics:
     """Read the files and write what they say into the run folder; what was just read."""
-    found = read_arrays(files, load_map(array_map))
+    statistics = read_arrays(files, load_map(array_map))
     try:
-        write_arrays(folder, joined(arrays_of(folder), found))
+        write_arrays(folder, joined(arrays_of(folder), statistics))
     except OSError as error:
         raise UnsuitableMachineError(
             "the run folder cannot be written",
             where=str(folder),
             why=(error.strerror or str(error)).lower(),
         ) from None
-    return found
+    return statistics
 
 
-def summed(found: ArrayStatistics) -> Attached:
+def summed(statistics: ArrayStatistics) -> Attached:
     return Attached(
-        files=found.files,
+        files=statistics.files,
         volumes=[
             AttachedVolume(array=one.array, name=one.name, role=one.role, intervals=len(one.intervals))
-            for one in found.volumes
+            for one in statistics.volumes
         ],
     )
 
 
-def text(found: ArrayStatistics) -> str:
+def text(statistics: ArrayStatistics) -> str:
     """A line for each file, then the volumes by role."""
     lines = []
-    for one in found.files:
+    for one in statistics.files:
         left = f", {one.skipped} left out ({one.reason})" if one.skipped else ""
         lines.append(f"file      {one.name}: {counted_noun(one.rows, 'row')}{left}")
     for role in ("data", "work", "util", None):
-        held = [volume for volume in found.volumes if volume.role == role]
+        held = [volume for volume in statistics.volumes if volume.role == role]
         if held:
             ends = [one.at for volume in held for one in volume.intervals]
             span = f"{format_instant(min(ends))} to {format_instant(max(ends))}"
@@ -138,32 +138,32 @@ def run_collect(arguments: CollectArguments) -> int:
     left = {one.node for one in on_hosts(stored.facts) if one.left_behind}
     if left - given.keys():
         check_reach(nodes)
-    found = collect(stored.path, partial(linked_to, NodeAccess.of(nodes)), given)
-    if found.joined and (stored.path / HTML_REPORT).exists():
+    collection = collect(stored.path, partial(linked_to, NodeAccess.of(nodes)), given)
+    if collection.joined and (stored.path / HTML_REPORT).exists():
         leave_page(stored.path)
     facts = open_run(stored.path).facts
     for one in on_hosts(facts):
-        if one.node in found.joined:
+        if one.node in collection.joined:
             print(f"{one.node}: its run folder joined the run ({one.reason or one.outcome})")
-        if one.node in found.stayed:
+        if one.node in collection.stayed:
             print(f"{one.node}: its folder there stays: mawl clean --node-runs DIR removes it on that host")
-        if one.node in found.failed:
-            print(f"{one.node}: not collected: {found.failed[one.node]}")
-    print(f"{facts.run_id}: {facts.outcome}" if found.joined else "nothing was collected")
-    return 1 if found.failed else 0
+        if one.node in collection.failed:
+            print(f"{one.node}: not collected: {collection.failed[one.node]}")
+    print(f"{facts.run_id}: {facts.outcome}" if collection.joined else "nothing was collected")
+    return 1 if collection.failed else 0
 
 
 def folders_of(words: list[str]) -> dict[str, Path]:
     """The folders of ``--from``, by node; UsageError for a word that is none, or a node named twice."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for word in words:
         node, _, place = word.partition("=")
         if not node or not place:
             raise UsageError(f"--from {word}: expected NODE=DIR, such as node2=copy")
-        if node in found:
+        if node in folders:
             raise UsageError(f"--from names {node} twice")
-        found[node] = Path(place)
-    return found
+        folders[node] = Path(place)
+    return folders
 
 
 VERBS = {

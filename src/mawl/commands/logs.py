@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import argparse
 import contextlib
-import math
 import re
 import secrets
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Literal
@@ -36,7 +34,7 @@ from mawl.records.store import Run, open_run
 from mawl.records.store.files import FACTS, lies_in
 from mawl.reports.json import render
 
-MOST_TOLD = 5
+MOST_SHOWN = 5
 
 
 class ImportArguments(Arguments):
@@ -127,12 +125,12 @@ def _text_of_import(imported: Imported) -> str:
         *(f"warning   {warning}" for warning in imported.warnings),
         *(f"remark    {remark}" for remark in imported.remarks),
     ]
-    for skipped in imported.skipped[:MOST_TOLD]:
+    for skipped in imported.skipped[:MOST_SHOWN]:
         where = skipped.file if skipped.line is None else f"{skipped.file}, line {skipped.line}"
         lines.append(f"skipped   {where}: {skipped.reason}")
-    if len(imported.skipped) > MOST_TOLD:
+    if len(imported.skipped) > MOST_SHOWN:
         lines.append(
-            f"skipped   and {len(imported.skipped) - MOST_TOLD} more (--json, or sources in run.json)"
+            f"skipped   and {len(imported.skipped) - MOST_SHOWN} more (--json, or sources in run.json)"
         )
     return "\n".join(lines)
 
@@ -276,19 +274,6 @@ def _open_logs(paths: list[str], clocks: Clocks, dates: DateOrder | None, runs: 
         if made.schedulers is not None:
             print(f"remark    {sentence_of(made.schedulers)}")
         yield open_run(folder)
-
-
-def _number(what: str, least: float, most: float) -> Callable[[str], float]:
-    def parsed(text: str) -> float:
-        try:
-            number = float(text)
-        except ValueError:
-            number = math.nan
-        if not least <= number <= most:
-            raise argparse.ArgumentTypeError(f"expected a {what} from {least:g} to {most:g}, found {text}")
-        return number
-
-    return parsed
 
 
 VERBS = {

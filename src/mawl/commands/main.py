@@ -65,8 +65,8 @@ def _run(argv: Sequence[str] | None) -> int:
     except (OSError, UnicodeEncodeError) as error:
         if arguments.debug:
             raise
-        told = as_error(error) if isinstance(error, OSError) else _not_text(error)
-        return _say(arguments, str(told), told.exit_code)
+        failure = as_error(error) if isinstance(error, OSError) else _not_text(error)
+        return _say(arguments, str(failure), failure.exit_code)
     except (MemoryError, ImportError, SystemError) as error:
         if arguments.debug or not (isinstance(error, MemoryError) or _address_space_is_limited()):
             raise

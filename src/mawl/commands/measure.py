@@ -67,7 +67,7 @@ class AtCommandEnd(msgspec.Struct, frozen=True, kw_only=True):
     ]
 
 
-class MeasuredFound(msgspec.Struct, frozen=True, kw_only=True):
+class CommandFigures(msgspec.Struct, frozen=True, kw_only=True):
     """What ``--json`` prints; ``missing`` has the reason of each null figure by its path."""
 
     command: Annotated[list[str], listing("The command and its arguments.", LAUNCH)]
@@ -195,7 +195,7 @@ def _moved_bytes(facts: RunFacts, storage: StorageCounters, until: Mapping[str, 
 def _json(measured: MeasuredCommand, summary: Summary, command: list[str]) -> str:
     record, blocks = measured.record, ("inputs", "io", "wait", "cpu_real_ratio")
     return render(
-        MeasuredFound(
+        CommandFigures(
             command=command,
             exit_code=record.exit_code,
             signal=record.signal,
@@ -245,17 +245,17 @@ def _why_missing(measured: MeasuredCommand) -> dict[str, str]:
     storage, end = measured.storage, _at_end(measured)
     why = why_no_devices(_facts(measured, {})) or "the kernel does not count what its devices move"
     peaks = ("memory_bytes", "os_memory_bytes") if measured.record.usage.os_memory_bytes is None else ()
-    found = {f"usage.{name}": UNKNOWN_PEAK for name in peaks}
-    found |= {
+    missing = {f"usage.{name}": UNKNOWN_PEAK for name in peaks}
+    missing |= {
         f"at_command_end.{name}": why
         for name, value in msgspec.structs.asdict(end).items()
         if value is None and name != "still_dirty_bytes"
     }
     if end.still_dirty_bytes is None:
-        found["at_command_end.still_dirty_bytes"] = storage.dirty_at_end.own_source or why
+        missing["at_command_end.still_dirty_bytes"] = storage.dirty_at_end.own_source or why
     if storage.sync_seconds is None:
-        found["sync_seconds"] = storage.sync_reason or "not asked for (--sync)"
-    return found
+        missing["sync_seconds"] = storage.sync_reason or "not asked for (--sync)"
+    return missing
 
 
 def _sync_lines(measured: MeasuredCommand) -> list[str]:

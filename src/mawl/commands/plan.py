@@ -104,8 +104,10 @@ def asked_by_jobs(plan: Plan) -> Asked:
 
 def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:
     """The plan for scripts."""
-    found = printed_plan(plan, needed, asked, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis)
-    return json.dumps(msgspec.to_builtins(found), indent=2)
+    printed = printed_plan(
+        plan, needed, asked, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis
+    )
+    return json.dumps(msgspec.to_builtins(printed), indent=2)
 
 
 def as_text(plan: Plan, needed: Needs, asked: Asked, width: int = LINE_WIDTH) -> str:

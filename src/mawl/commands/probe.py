@@ -79,13 +79,13 @@ class ProbeOutput:
     def tests(self) -> int:
         return 0 if self._last is None else len(measured(self._last))
 
-    def keep(self, found: Probe) -> None:
+    def keep(self, results: Probe) -> None:
         """Take the whole after a test; one without any figures is not worth what the file holds."""
-        if not measured(found):
+        if not measured(results):
             return
-        self._last = found
+        self._last = results
         if not self._file.is_stream:
-            self._file.write(probe_content(found))
+            self._file.write(probe_content(results))
 
     def finish(self) -> None:
         """Write to a pipe, a terminal or a standard stream.
@@ -110,14 +110,14 @@ def measured(probe: Probe) -> list[ProbeTest]:
 HEAD = "A system for mawl simulate, written by mawl probe; every figure may be changed by hand."
 
 
-def write_described(file: OutputFile, found: Probe) -> str:
+def write_described(file: OutputFile, results: Probe) -> str:
     """Write the description; what there is to say about it, for the user.
 
     Memory and threads per core are this machine's: a probe of another node is refused
     (``UsageError``).
     """
     machine = read_machine()
-    nodes = {target.node for target in found.targets}
+    nodes = {target.node for target in results.targets}
     here = machine.name or "localhost"
     if nodes != {here}:
         raise UsageError(
@@ -132,7 +132,7 @@ def write_described(file: OutputFile, found: Probe) -> str:
     threads = 1
     if machine.core_basis == "physical core" and machine.logical_cpus and machine.physical_cores:
         threads = max(machine.logical_cpus // machine.physical_cores, 1)
-    system, remarks = probed_system(found, name=here, memory_bytes=memory, threads_per_core=threads)
+    system, remarks = probed_system(results, name=here, memory_bytes=memory, threads_per_core=threads)
     file.write(system_toml(system, head="\n".join([HEAD, *remarks])).encode())
     return f"system description in {file.name}" + "".join(f"; {remark}" for remark in remarks)
 
@@ -227,15 +227,15 @@ def run(arguments: ProbeArguments) -> int:
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
     described = OutputFile(arguments.system, "--system") if arguments.system else None
-    found = read_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
-    if folder is not None and measured(found):
-        write_probe(folder / PROBE, found)
-    if described is not None and measured(found):
+    results = read_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
+    if folder is not None and measured(results):
+        write_probe(folder / PROBE, results)
+    if described is not None and measured(results):
         with described as file:
-            _say(write_described(file, found))
-    guidelines = probe_guidelines(found, bounds)
-    print(_json(found, bounds) if arguments.json else terminal(parts(found, guidelines), width_for(None)))
-    status = 1 if any(target.problem for target in found.targets) else 0
+            _say(write_described(file, results))
+    guidelines = probe_guidelines(results, bounds)
+    print(_json(results, bounds) if arguments.json else terminal(parts(results, guidelines), width_for(None)))
+    status = 1 if any(target.problem for target in results.targets) else 0
     return failing.status(checks_of_probe(guidelines), status) if failing.asked else status
 
 
@@ -258,7 +258,7 @@ def _probe_places(arguments: argparse.Namespace, chosen: Settings) -> Probe:
     output = ProbeOutput(arguments.output)
     _say(_announcement(request))
     try:
-        found = probe(request, _say, output.keep)
+        results = probe(request, _say, output.keep)
     except KeyboardInterrupt:
         output.finish()
         kept = (
@@ -267,7 +267,7 @@ def _probe_places(arguments: argparse.Namespace, chosen: Settings) -> Probe:
         raise InterruptedRunError(f"interrupted: {kept}") from None
     output.finish()
     _say(f"kept in {output.name}" if output.tests else f"not kept in {output.name}: no test gave figures")
-    return found
+    return results
 
 
 def choice_of(arguments: argparse.Namespace, cores: int) -> ProbeChoice:
@@ -311,20 +311,20 @@ def places_of(arguments: argparse.Namespace, chosen: Settings) -> list[ProbePlac
         "util": arguments.util,
     }
     nothing = not arguments.directories and not any(given.values())
-    found: dict[Path, ProbePlace] = {}
+    places: dict[Path, ProbePlace] = {}
     for role in ROLES:
         if not (nothing or given[role]):
             continue
         for number, directory in enumerate(chosen.roles(given)[role]):
             path = directory.absolute()
-            held = found.get(path) or ProbePlace(
+            held = places.get(path) or ProbePlace(
                 name=f"{role}-{number + 1}" if number else role, directory=path
             )
-            found[path] = msgspec.structs.replace(held, roles=[*held.roles, role])
+            places[path] = msgspec.structs.replace(held, roles=[*held.roles, role])
     for text in arguments.directories:
         path = Path(text).absolute()
-        found.setdefault(path, ProbePlace(name=str(path), directory=path))
-    return list(found.values())
+        places.setdefault(path, ProbePlace(name=str(path), directory=path))
+    return list(places.values())
 
 
 def _announcement(request: ProbeRequest) -> str:
@@ -345,8 +345,8 @@ def _say(text: str) -> None:
     print(f"probe: {text}", file=sys.stderr, flush=True)
 
 
-def _json(found: Probe, bounds: AnswerBounds) -> str:
-    plain = {**plain_probe(found), "guideline": probe_guidelines(found, bounds)}
+def _json(results: Probe, bounds: AnswerBounds) -> str:
+    plain = {**plain_probe(results), "guideline": probe_guidelines(results, bounds)}
     return json.render(PrintedProbe(**plain))
 
 

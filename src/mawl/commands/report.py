@@ -198,10 +198,10 @@ class Reported:
 
 
 def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
-    found = probe.stored_probe(stored)
-    if found is None:
+    kept = probe.stored_probe(stored)
+    if kept is None:
         return ""
-    return f"\n{document.terminal(probe.parts(found, probe_guidelines(found, bounds)))}\n"
+    return f"\n{document.terminal(probe.parts(kept, probe_guidelines(kept, bounds)))}\n"
 
 
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:

@@ -97,23 +97,23 @@ def read_run(folder: Path, bounds: AnswerBounds, opening: Callable[[Path], Run] 
     return compared_run(view, judged(view, bounds))
 
 
-def render_campaign(found: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
+def render_campaign(figures: CampaignFound, form: str, width: int = LINE_WIDTH) -> str:
     """The report in one of ``FORMATS``; ``width`` is that of lines of text."""
-    return render_json(found) if form == "json" else rendered(document(found), form, width)
+    return render_json(figures) if form == "json" else rendered(document(figures), form, width)
 
 
-def leave_campaign_page(folder: Path, found: CampaignFound) -> Path | None:
+def leave_campaign_page(folder: Path, figures: CampaignFound) -> Path | None:
     """Write the page into the campaign's folder; a campaign that went well is not spoilt by its page."""
     try:
-        return write_campaign_page(folder, found)
+        return write_campaign_page(folder, figures)
     except Exception as error:
         print(f"warning: the HTML report was not written: {error}", file=sys.stderr)
         return None
 
 
-def write_campaign_page(folder: Path, found: CampaignFound) -> Path:
+def write_campaign_page(folder: Path, figures: CampaignFound) -> Path:
     """Write the page into the campaign's folder, whole or not at all; raises OSError."""
-    replace_file(folder / HTML_REPORT, render_campaign(found, "html").encode())
+    replace_file(folder / HTML_REPORT, render_campaign(figures, "html").encode())
     return folder / HTML_REPORT
 
 

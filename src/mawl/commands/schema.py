@@ -56,8 +56,8 @@ FORMATS = {
     "compressibility": PrintedFormat(
         "mawl compressibility --json", "1.0", "mawl.records.model.compressibility:CompressibilityFigures"
     ),
-    "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorFound"),
-    "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:InputsFound"),
+    "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorAnswer"),
+    "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:GeneratedInputs"),
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.import_files:Imported"),
     "lab": PrintedFormat(
@@ -70,7 +70,7 @@ FORMATS = {
         "1.0",
         "mawl.derive.replay.records:Replay",
     ),
-    "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:MeasuredFound"),
+    "measure": PrintedFormat("mawl measure --json", "1.0", "mawl.commands.measure:CommandFigures"),
     "placement": PrintedFormat(
         "mawl placement --json", "1.0", "mawl.whatif.placement.demand:PlacementAdvice"
     ),
@@ -96,7 +96,7 @@ FORMATS = {
     "summary": PrintedFormat("mawl report --format json", "", "mawl.records.model.summary.summary:Judged"),
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
-    "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfilesShown"),
+    "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfileList"),
     "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validation:Validation"),
 }
 """By name; the two without a version have that of their file."""
@@ -141,10 +141,10 @@ def text(name: str) -> str:
     module, _, record = one.record.partition(":")
     kind: Any = getattr(importlib.import_module(module), record)
     if name == "summary":
-        found = schema_of(kind, name, FORMAT_VERSION, title)
+        content = schema_of(kind, name, FORMAT_VERSION, title)
     else:
-        found = record_schema(kind, name, one.version, title)
-    return json.dumps(found, indent=1, ensure_ascii=False) + "\n"
+        content = record_schema(kind, name, one.version, title)
+    return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 VERBS = {

@@ -41,7 +41,7 @@ from mawl.whatif.text import parts, published_parts
 if TYPE_CHECKING:
     from mawl.derive.derive import LoggedRun
 
-Told = TypeVar("Told")
+Answer = TypeVar("Answer")
 
 
 class SimulateArguments(Arguments):
@@ -101,7 +101,7 @@ def run(arguments: SimulateArguments) -> int:
     base = base_of(view, summary, own, None if logged is None else logged.steps)
     question = _scaled(question, base, arguments.scale)
     simulated = predict(base, question)
-    told = answer(
+    forecast = answer(
         base,
         question,
         simulated,
@@ -113,7 +113,7 @@ def run(arguments: SimulateArguments) -> int:
         if logged is None
         else _basis(logged, base, base_of(view, summary, own), question, simulated),
     )
-    _print(told, parts, arguments.json)
+    _print(forecast, parts, arguments.json)
     return 0
 
 
@@ -131,11 +131,11 @@ def _basis(
     )
 
 
-def _print(told: Told, parts_of: Callable[[Told], list[Part]], as_json: bool) -> None:
+def _print(forecast: Answer, parts_of: Callable[[Answer], list[Part]], as_json: bool) -> None:
     print(
-        json.dumps(msgspec.to_builtins(told), indent=2)
+        json.dumps(msgspec.to_builtins(forecast), indent=2)
         if as_json
-        else terminal(parts_of(told), width_for(None))
+        else terminal(parts_of(forecast), width_for(None))
     )
 
 

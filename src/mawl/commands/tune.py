@@ -139,21 +139,21 @@ def run_search(arguments: SearchArguments) -> int:
             note_version(series)
         search = SearchCampaign(series, kept, lambda path: judged(StoredView(open_run(path)), bounds), _say)
         with saying_how_to_go_on(series, "mawl tune search"):
-            found = search.carry_out()
-        told = _search_found(search, found, bounds)
-    print(render(msgspec.to_builtins(told)) if arguments.json else terminal(reporter.parts(told)))
+            result = search.carry_out()
+        answer = _search_found(search, result, bounds)
+    print(render(msgspec.to_builtins(answer)) if arguments.json else terminal(reporter.parts(answer)))
     return 0
 
 
-def _search_found(search: SearchCampaign, found: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
+def _search_found(search: SearchCampaign, result: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
     from mawl.tuning.search.results import search_answer, write_profile
 
-    told = reporter.with_statement(
-        search_answer(search, found, _sides(search, bounds), _proposals(search, bounds))
+    answer = reporter.with_statement(
+        search_answer(search, result, _sides(search, bounds), _proposals(search, bounds))
     )
-    if told.outcome == "gain":
-        write_profile(told, search.record, search.series.record.created_at)
-    return told
+    if answer.outcome == "gain":
+        write_profile(answer, search.record, search.series.record.created_at)
+    return answer
 
 
 def _sides(search: SearchCampaign, bounds: AnswerBounds) -> tuple[Side, Side] | None:
@@ -254,7 +254,7 @@ def _say(line: str) -> None:
     print(line, file=sys.stderr, flush=True)
 
 
-class ProfilesShown(msgspec.Struct, frozen=True, kw_only=True):
+class ProfileList(msgspec.Struct, frozen=True, kw_only=True):
     """The profiles that ``mawl tune show --json`` prints."""
 
     profiles: list[Profile]
@@ -321,7 +321,7 @@ def _show(arguments: ShowArguments) -> int:
     chosen = [profile(arguments.profile)] if arguments.profile is not None else list(profiles().values())
     whole = arguments.all or arguments.profile is not None
     if arguments.json:
-        print(render(ProfilesShown(profiles=chosen)))
+        print(render(ProfileList(profiles=chosen)))
     else:
         print(
             "\n\n".join(terminal(tuning.profile_parts(one)) for one in chosen)
@@ -348,23 +348,23 @@ def _check(arguments: CheckArguments) -> int:
         reading = live_inventory(arguments, chosen)
     else:
         reading = run_reading(arguments.run or "latest", chosen.runs(arguments.runs), bounds_of(chosen))
-    found = check(reading, wanted, profiles())
+    checked = check(reading, wanted, profiles())
     print(
-        render(found)
+        render(checked)
         if arguments.json
-        else terminal(tuning.parts(found, whole=arguments.all), width_of(sys.stdout))
+        else terminal(tuning.parts(checked, whole=arguments.all), width_of(sys.stdout))
     )
     return 0
 
 
 def _storages(given: Sequence[str] | None) -> dict[str, str]:
-    found = {}
+    storages = {}
     for text in given or ():
         names, equals, system = text.partition("=")
         if not (names and equals and system.strip()):
             raise UsageError(f"--storage {text}: expected NAMES=SYSTEM", cure="such as 'sasdata=ESS GL4'")
-        found[names] = system.strip()
-    return found
+        storages[names] = system.strip()
+    return storages
 
 
 def _compare(arguments: ChangesArguments) -> int:
@@ -379,8 +379,8 @@ def _compare(arguments: ChangesArguments) -> int:
         read_collections([Path(name)], storages) if files else run_reading(name, runs, bounds)
         for name, files in zip(names, of_files, strict=True)
     )
-    found = changes(before, after, names, wanted, profiles())
-    print(render(found) if arguments.json else terminal(change_parts(found, whole=arguments.all)))
+    changed = changes(before, after, names, wanted, profiles())
+    print(render(changed) if arguments.json else terminal(change_parts(changed, whole=arguments.all)))
     return 0
 
 
