@@ -55,7 +55,7 @@ def test_nothing_that_meets_the_bound_is_not_carried(mawl: Command, nano_run: Pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--sessions", "0"), "--sessions 0: expected 1 to 100000"),
+        (("--sessions", "0"), "--sessions 0: expected a whole number of sessions from 1 to 100000"),
         (("--within", "nan"), "--within nan: expected minutes above 0"),
         (("--within", "-1"), "--within -1: expected minutes above 0"),
         (("--probability", "1"), "--probability 1: expected a number between 0 and 1"),

@@ -39,7 +39,7 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
     [
         (["--minutes", "1", "--yes"], "--minutes 1: expected 2 to 2880"),
         (["--sessions", "0", "--yes"], "--sessions 0: expected a whole number of sessions from 1 to 500"),
-        (["--repeat", "0", "--yes"], "--repeat 0: expected 1 to 99"),
+        (["--repeat", "0", "--yes"], "--repeat 0: expected a whole number of runs from 1 to 99"),
         (["--continue", "x", "--repeat", "1"], "--continue does not go with --repeat"),
         ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),
         (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),

@@ -19,6 +19,7 @@ from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, swit
 from mawl.figures.view import StoredView
 from mawl.records.model.qualification import Qualification
 from mawl.records.papers import PriceBook, load_prices, with_prices
+from mawl.records.spec.forms import Number, Whole
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_qualification
 from mawl.records.store.side_files import read_probe
@@ -157,12 +158,15 @@ class SizeArguments(Arguments):
         default="latest",
     )
     sessions: int | None = option(
-        "N", "how many sessions to carry, on all nodes together (default: those of the run)"
+        "N",
+        "how many sessions to carry, on all nodes together (default: those of the run)",
+        form=Whole(1, MOST_SESSIONS_ASKED, of="sessions"),
     )
     within: float | None = option(
         "MINUTES",
         "bound the elapsed time instead of the slowdown (default for derived jobs that are due at some "
         "time: the window of their night)",
+        form=Number(0.0, MOST_MINUTES, expected=f"minutes above 0 and up to {MOST_MINUTES:g}", above=True),
     )
     probability: float = option(
         "P", "how likely the system must be to carry the load, between 0 and 1 (default: 0.5)", default=0.5
@@ -202,17 +206,12 @@ def run_size(arguments: SizeArguments) -> int:
 
 
 def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestion:
-    sessions, within = arguments.sessions, arguments.within
-    if sessions is not None and not 1 <= sessions <= MOST_SESSIONS_ASKED:
-        raise UsageError(f"--sessions {sessions}: expected 1 to {MOST_SESSIONS_ASKED}")
-    if within is not None and not 0.0 < within <= MOST_MINUTES:
-        raise UsageError(f"--within {within:g}: expected minutes above 0 and up to {MOST_MINUTES:g}")
     if not (math.isfinite(arguments.probability) and 0.0 < arguments.probability < 1.0):
         raise UsageError(f"--probability {arguments.probability:g}: expected a number between 0 and 1")
     return SizeQuestion(
-        sessions=sessions,
+        sessions=arguments.sessions,
         answer_bound=answer_bound,
-        within_seconds=None if within is None else within * 60.0,
+        within_seconds=None if arguments.within is None else arguments.within * 60.0,
         probability=arguments.probability,
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,6 +29,7 @@ from mawl.figures.published_tables import FilledTable, fill_tables
 from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
 from mawl.records.model.thresholds import value_of
 from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
+from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import places_of
 from mawl.records.store.files import FACTS
@@ -67,6 +67,7 @@ class CompareArguments(Arguments):
         "PERCENT",
         "say 'no change larger than PERCENT' where the runs establish that (default: 5)",
         default=100.0 * value_of("comparison.margin_ratio"),
+        form=Number(0.0, expected="a percentage above 0", above=True),
     )
     settings: list[str] | None = option(
         ("BEFORE", "AFTER"),
@@ -174,8 +175,6 @@ def _checks(
 def _compared(arguments: argparse.Namespace) -> tuple[Comparison | Matrix, list[Side]]:
     from mawl.figures.comparison.compare import compare, compare_many
 
-    if not 0 < arguments.margin < math.inf:
-        raise UsageError(f"--margin {arguments.margin:g}: expected a percentage above 0")
     margin = arguments.margin / 100.0
     chosen = settings()
     reader = Reader(chosen.runs(arguments.runs), bounds_of(chosen))

@@ -55,6 +55,7 @@ from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
 from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification, QualificationChoice
+from mawl.records.spec.forms import Whole
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
 from mawl.records.spec.settings import Settings
@@ -116,6 +117,7 @@ class QualifyArguments(Arguments):
         "N",
         f"measured runs that share the time (default: {FEWEST_RUNS}, more if time is left); 1 makes one "
         f"long run, to outlast an array's cache; fewer than {FEWEST_RUNS} make the answer preliminary",
+        form=Whole(1, MOST_REPEAT, of="runs"),
         group="what",
     )
     scale: str | None = option(
@@ -274,8 +276,6 @@ def _new(arguments: argparse.Namespace, bounds: AnswerBounds) -> Qualification:
         raise UsageError(f"--minutes {minutes:g}: expected {LEAST_MINUTES:g} to {MOST_MINUTES:g}")
     own = own_directories({"data": arguments.data, "work": arguments.work, "util": arguments.util})
     spec = spec_of_arguments(argparse.Namespace(**(vars(arguments) | own)))
-    if arguments.repeat is not None and not 1 <= arguments.repeat <= MOST_REPEAT:
-        raise UsageError(f"--repeat {arguments.repeat}: expected 1 to {MOST_REPEAT}")
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     return Qualification(
         name=f"qualify-{stamp}-{secrets.token_hex(2)}",

@@ -31,6 +31,7 @@ from mawl.figures.view import StoredView
 from mawl.importers.formats.settings.collection import PLATFORMS
 from mawl.plan.workload import shipped
 from mawl.records.model.campaign import Campaign
+from mawl.records.spec.forms import Whole
 from mawl.records.spec.program_options import ROLES
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
 from mawl.records.store import open_run
@@ -83,7 +84,9 @@ class SearchArguments(Arguments):
     smallest_gain: float | None = option(
         "RATIO", f"a gain below which none is worth having (default: {DEFAULT_SMALLEST_GAIN:g})"
     )
-    seed: int | None = option(None, "seed of proposals and of the order of runs (default: 1)")
+    seed: int | None = option(
+        "SEED", "seed of proposals and of the order of runs (default: 1)", form=Whole(0, 2**32 - 1)
+    )
     resumed: str | None = option("FOLDER", "go on with a search", name="continue")
     write_profile: str | None = option(
         "FILE", f"where the profile of a gain is written (default: {PROFILE} in the search's folder)"
@@ -193,8 +196,6 @@ def _search_record(arguments: SearchArguments, baseline: RunSpec) -> SearchRecor
     if not 0.0 < gain < 1.0:
         raise UsageError(f"--smallest-gain {gain:g}: expected a ratio above 0 and below 1")
     seed = 1 if arguments.seed is None else arguments.seed
-    if not 0 <= seed < 2**32:
-        raise UsageError(f"--seed {seed}: expected a whole number from 0 to {2**32 - 1}")
     objective: ObjectiveName = arguments.objective or "response-time"
     space, unchanged, directories = checked_space(arguments, baseline, objective)
     return SearchRecord(
