@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from tests.contract.planted_run import instead, replaced, without_first_row
+from tests.contract.planted_run import replaced, without_first_row
+from tests.programs.faults import each, instead
 
 CENSUS_QUERY: dict[str, dict[str, Any]] = {
     "owners are somebody else": {"census_query:OWNERS": instead("tenure = 2")},
@@ -91,11 +92,6 @@ CENSUS_LOAD: dict[str, dict[str, Any]] = {
     "another sum is tabulated": {"census_load:_TABULATE": replaced("sum(wages)", "sum(age)")},
     "some persons are tabulated": {"census_load:_TABULATE": replaced("GROUP BY", "WHERE age > 9 GROUP BY")},
 }
-
-
-def each(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Change all that a function yields."""
-    return lambda function: lambda *arguments: map(change, function(*arguments))
 
 
 def rolled(rows: Any) -> Any:

@@ -11,11 +11,7 @@ import pyarrow as pa
 from mawl.programs.datagen.values import true_cluster
 from mawl.programs.declarations.segmentation import FEATURES, NUMERICS, TABLE
 from tests.contract.planted_run import without_first_row
-
-
-def reordered(change: Callable[[list[Any]], list[Any]]) -> Callable[[Any], Any]:
-    """Change the sequence that a function yields."""
-    return lambda function: lambda *arguments, **options: iter(change(list(function(*arguments, **options))))
+from tests.programs.faults import result, sequence
 
 
 def column_changed(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -49,19 +45,19 @@ def half_given(moments: Any) -> Any:
 
 WIDE_SORT: dict[str, dict[str, Any]] = {
     "a row is lost": {"context:TableWriter.write": without_first_row},
-    "batches change places": {"wide_sort:sorted_batches": reordered(lambda found: found[::-1])},
-    "a batch comes twice": {"wide_sort:sorted_batches": reordered(lambda found: [*found, found[-1]])},
-    "a batch is lost": {"wide_sort:sorted_batches": reordered(lambda found: found[:-1])},
+    "batches change places": {"wide_sort:sorted_batches": sequence(lambda found: found[::-1])},
+    "a batch comes twice": {"wide_sort:sorted_batches": sequence(lambda found: [*found, found[-1]])},
+    "a batch is lost": {"wide_sort:sorted_batches": sequence(lambda found: found[:-1])},
     "rows within batches go backwards": {
-        "wide_sort:sorted_batches": reordered(lambda found: [backwards(batch) for batch in found])
+        "wide_sort:sorted_batches": sequence(lambda found: [backwards(batch) for batch in found])
     },
     "values changed places": {
-        "wide_sort:sorted_batches": reordered(
+        "wide_sort:sorted_batches": sequence(
             lambda found: [column_changed("fee_cents", lambda v: np.roll(v, 1))(batch) for batch in found]
         )
     },
     "one value is another": {
-        "wide_sort:sorted_batches": reordered(
+        "wide_sort:sorted_batches": sequence(
             lambda found: [column_changed("merchant", one_more)(found[0]), *found[1:]]
         )
     },
@@ -129,19 +125,9 @@ STRESS_PROJECTION: dict[str, dict[str, Any]] = {
 }
 
 
-def of_result(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Change what a method returns."""
-    return lambda method: lambda self, *arguments: change(method(self, *arguments))
-
-
 def some_columns_blank(values: Any) -> Any:
     values[:, 4:] = 0.0
     return values
-
-
-def of_values(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Change what a function returns."""
-    return lambda function: lambda *arguments: change(function(*arguments))
 
 
 def fitted_on(rows: slice) -> Callable[[Any], Any]:
@@ -211,7 +197,7 @@ SEGMENTATION: dict[str, dict[str, Any]] = {
             )
         )
     },
-    "most features are left out": {"segmentation:standardised": of_values(some_columns_blank)},
+    "most features are left out": {"segmentation:standardised": result(some_columns_blank)},
     "other columns are the features": {
         "segmentation:_FEATURE_PLACES": lambda places: [place + 1 for place in places]
     },

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from statsmodels.genmod.cov_struct import Autoregressive, Exchangeable, Independence
 
-from tests.contract.planted_run import instead, without_first_row
+from tests.contract.planted_run import without_first_row
+from tests.programs.faults import instead, result
 
 
 def changed(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -22,11 +23,6 @@ def changed(name: str, change: Callable[[Any], Any]) -> Callable[[Any], Any]:
         return run
 
     return model
-
-
-def on_result(change: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Change what a function returns."""
-    return lambda function: lambda *arguments, **options: change(function(*arguments, **options))
 
 
 def of_next_row(name: str) -> Callable[[Any], Any]:
@@ -64,10 +60,10 @@ GEE: dict[str, dict[str, Any]] = {
         "gee_repeated:np.repeat": lambda repeat: lambda values, times: np.arange(len(values) * times)
     },
     "outcomes of other visits": {"gee_repeated:blocks": of_next_row("relapsed")},
-    "chances of other visits": {"gee_repeated:chances": on_result(lambda found: found[::-1])},
-    "chances of no relapse": {"gee_repeated:chances": on_result(lambda found: 1.0 - found)},
-    "scores that are no chances": {"gee_repeated:chances": on_result(np.sqrt)},
-    "one chance for all": {"gee_repeated:chances": on_result(lambda found: np.full_like(found, 0.4))},
+    "chances of other visits": {"gee_repeated:chances": result(lambda found: found[::-1])},
+    "chances of no relapse": {"gee_repeated:chances": result(lambda found: 1.0 - found)},
+    "scores that are no chances": {"gee_repeated:chances": result(np.sqrt)},
+    "one chance for all": {"gee_repeated:chances": result(lambda found: np.full_like(found, 0.4))},
     "visits are not scored": {"gee_repeated:ScoreBins.add": fewer},
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }
@@ -89,7 +85,7 @@ MIXED: dict[str, dict[str, Any]] = {
     "effects of everybody": {LINE: changed("effects", lambda found: 0.0 * found)},
     "time runs backwards": {"mixed_model:RANDOM_DESIGN": lambda design: design[::-1].copy()},
     "sales of other weeks": {"mixed_model:blocks": of_next_row("sales")},
-    "expected sales of other weeks": {"mixed_model:expected": on_result(lambda found: np.roll(found, 1))},
-    "expected sales are too high": {"mixed_model:expected": on_result(lambda found: found + 3.0)},
+    "expected sales of other weeks": {"mixed_model:expected": result(lambda found: np.roll(found, 1))},
+    "expected sales are too high": {"mixed_model:expected": result(lambda found: found + 3.0)},
     "a row is lost": {"context:TableWriter.write": without_first_row},
 }

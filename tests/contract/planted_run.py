@@ -43,11 +43,6 @@ def run_with(
     return run_here(assign(program, SCALE, OPTIONS, inputs, place))
 
 
-def instead(value: object) -> Callable[[object], object]:
-    """Put another value in the place of the old one."""
-    return lambda _: value
-
-
 def replaced(old: str, new: str) -> Callable[[str], str]:
     """Change a piece of SQL."""
 
