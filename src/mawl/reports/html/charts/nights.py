@@ -258,7 +258,7 @@ def history_chart(nights: Sequence[FollowedNight], changes: Sequence[float]) -> 
         "A dot is the geometric mean over the jobs of one night.",
         "Dots by date: the geometric mean of a job's real time in each night.",
         [
-            Key("one night", "quiet", "mark", "history_nights"),
+            Key("one night", "quiet", "dot", "history_nights"),
             *([Key("first night after a change", "bad", "dashed")] if changes else []),
         ],
         plot,
