@@ -128,6 +128,7 @@ def report_of(
 
 
 def other_length(line_number: int, line: str, columns: Sequence[str], words: Sequence[str]) -> SysstatDoubt:
+    """The doubt about a line whose figures are more or fewer than those of its heading."""
     return SysstatDoubt(line_number, f"{len(words)} figures, where the heading has {len(columns)}", line)
 
 
