@@ -10,7 +10,7 @@ import msgspec
 from mawl.advice.answer import Disturbance
 from mawl.advice.next_step import Lack
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
-from mawl.base.units import counted_noun, format_percent
+from mawl.base.units import counted_noun
 from mawl.figures.knee import SessionRun
 from mawl.figures.others import other_programs_of
 from mawl.figures.statistics import Interval
@@ -79,13 +79,6 @@ def _not_counted(runs: Sequence[QualifyRun], which: str, for_what: str = "") -> 
     do = "does" if len(runs) == 1 else "do"
     worst = max(runs, key=lambda run: run.others_cpu_ratio or 0.0)
     return [f"{counted_noun(len(runs), 'run')} {which} {do} not count{for_what}: {worst.disturbance}."]
-
-
-def busy_words(measured: Others) -> str | None:
-    """That the measured runs ran beside too much other work; None where they did not."""
-    if not measured.busy or measured.ratio is None:
-        return None
-    return f"other work used {format_percent(measured.ratio)} of the processors during the measured runs"
 
 
 class NodesEvidence(msgspec.Struct, frozen=True, kw_only=True):
