@@ -106,18 +106,3 @@ def test_a_pipe_does_not_break_a_table() -> None:
 )
 def test_types_are_said_in_plain_words(kind: object, words: str) -> None:
     assert reference.type_words(kind) == words
-
-
-SOURCE = re.compile(r"(docs/[\w/-]+\.md)(?:, ([^;]+))?")
-
-
-def test_every_definition_of_a_metric_is_on_the_page_and_under_the_heading_that_it_names() -> None:
-    wrong = set()
-    for page, heading in {match.groups() for one in METRICS for match in SOURCE.finditer(one.source)}:
-        lines = (ROOT / page).read_text().splitlines()
-        headings = [
-            line.lstrip("# `").replace("`", "").rstrip("?") for line in lines if line[:2] in ("# ", "##")
-        ]
-        if heading is not None and not any(heading.strip().startswith(one) for one in headings):
-            wrong.add((page, heading))
-    assert wrong == set()
