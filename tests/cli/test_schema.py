@@ -77,6 +77,7 @@ def test_figures_of_stored_runs(printed: Printed, tmp_path: Path) -> None:
     for name in ("a", "b", "c"):
         write_run(tmp_path / name)
     check_valid("summary", *printed("report", "a", "--format", "json"))
+    check_valid("steps", *printed("steps", "a", "--format", "json"))
     check_valid("comparison", *printed("compare", "a", "b", "--anyway", "--format", "json"))
     logs_run, run = logs_and_run(tmp_path / "shop")
     check_valid("logs-comparison", *printed("compare", logs_run, run, "--format", "json"))

@@ -36,6 +36,7 @@ VERBS = {
     "compare with logs --all": ("compare", "shop/run", "shop/again", "--all"),
     "rank": ("rank", "yes", "no", "cluster-yes", "--price", "yes=1.20/h"),
     "history": ("history", "runs"),
+    "steps": ("steps", "runs/a"),
     "validate": ("validate", "runs/a"),
     "published": ("published",),
     "published one": ("published", PAPER_RESULT),

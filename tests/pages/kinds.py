@@ -18,6 +18,7 @@ from mawl.advice.judge import judged
 from mawl.archive.history import document as history
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
+from mawl.derive import costs
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.document import document as replay_document
 from mawl.figures.comparison.compare import compare, compare_many
@@ -69,6 +70,11 @@ def _import(folder: Path) -> str:
     return report.render(StoredView(run), judged(StoredView(run)))
 
 
+def _steps(folder: Path) -> str:
+    _, run = imported(folder, *files(folder))
+    return rendered(costs.document(costs.step_costs(run, "real")), "html")
+
+
 def _nights(folder: Path) -> str:
     logs = nightly(
         folder / "logs",
@@ -116,6 +122,7 @@ KINDS: Mapping[str, Kind] = {
     "hostile run": lambda folder: run_page(write_hostile_run(folder / "run")),
     "import": _import,
     "import of nights": _nights,
+    "costliest steps": _steps,
     **{f"answer {name}": partial(_answer, name) for name in ("yes", "not-known", "cluster-no")},
     "comparison": lambda _: rendered(
         comparison.document(compare(*pair([0.98, 1.01, 1.0, 1.02, 0.99], [1.2, 1.21]))), "html"

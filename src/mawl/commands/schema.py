@@ -93,6 +93,7 @@ FORMATS = {
         "mawl simulate --published --json", "1.0", "mawl.whatif.records:PublishedForecasts"
     ),
     "size": PrintedFormat("mawl size --format json", "1.1", "mawl.whatif.size.question:PrintedSize"),
+    "steps": PrintedFormat("mawl steps --format json", "1.0", "mawl.derive.costs:StepCosts"),
     "summary": PrintedFormat("mawl report --format json", "", "mawl.records.model.summary.summary:Judged"),
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),

@@ -42,6 +42,7 @@ HEADS: dict[str, dict[str, str]] = {
     },
     "read": {
         "report": "a run or campaign as text, HTML, JSON, CSV or Markdown",
+        "steps": "the steps that cost most: time, CPU, waiting, bytes, rows",
         "compare": "did jobs become faster or slower, and is it only noise",
         "history": "runs over time: what became slower or faster, and when",
         "serve": "browse and compare runs in a browser, follow a live one",

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
 
 SENTENCES = {"why", "verdict", "rules", "meaning"}
-NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel"}
+NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel", "procedure"}
 """Heads of columns that hold sentences or names and not figures."""
 
 

@@ -1,0 +1,122 @@
+"""The steps that cost most, and the tables that are scanned most."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mawl.commands.main import main
+from mawl.derive.costs import ORDERS, csv_of, document, step_costs
+from mawl.importers.import_files import ImportRequest, import_files
+from mawl.records.store import Run, open_run
+from mawl.reports.document import rendered
+from mawl.reports.json import indented
+
+BANNER = "NOTE: This session is executing on the Linux 4.18.0 (LIN X64) platform.\n"
+STEP = """\
+{above}NOTE: {what} used (Total process time):
+      real time           {real:.2f} seconds
+      user cpu time       {cpu:.2f} seconds
+      system cpu time     0.00 seconds
+      memory              {memory}.00k
+      OS Memory           90000.00k
+      Block Input Operations            {blocks}
+      Block Output Operations           0
+
+"""
+READ = "NOTE: There were {rows} observations read from the data set {table}.\n"
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """A session with a step that computes, one that scans with a WHERE, and one that was killed in a note."""
+    whole = STEP.format(
+        above=READ.format(rows=5000, table="BIG.ALL"),
+        what="PROCEDURE MEANS",
+        real=100,
+        cpu=98,
+        memory=10,
+        blocks=10,
+    )
+    scan = STEP.format(
+        above=READ.format(rows=7, table="BIG.ALL") + "      WHERE x<8;\n",
+        what="DATA statement",
+        real=50,
+        cpu=5,
+        memory=30,
+        blocks=2_000_000,
+    )
+    small = STEP.format(
+        above=READ.format(rows=9, table="WORK.T"), what="PROCEDURE SORT", real=1, cpu=1, memory=20, blocks=0
+    )
+    unknown = "NOTE: PROCEDURE SQL used (Total process time):\n      cpu time            1000.00 seconds\n\n"
+    (tmp_path / "night.log").write_text(BANNER + whole + scan + small + unknown)
+    folder = tmp_path / "runs" / "night"
+    import_files(ImportRequest(paths=[str(tmp_path / "night.log")], folder=folder, run_id="night"))
+    return open_run(str(folder))
+
+
+@pytest.mark.parametrize(
+    ("by", "first"),
+    [("real", "MEANS"), ("cpu", "SQL"), ("waiting", "DATA"), ("bytes", "DATA"), ("memory", "DATA")],
+)
+def test_steps_are_ordered_by_each_figure_and_those_without_it_come_last(
+    run: Run, by: str, first: str
+) -> None:
+    costs = step_costs(run, by)  # type: ignore[arg-type]
+    assert costs.costliest[0].procedure == first and costs.steps == 4
+    if by != "cpu":
+        assert costs.costliest[-1].procedure == "SQL"
+        assert costs.costliest[-1].bytes_per_second is None
+
+
+def test_every_order_is_tried() -> None:
+    assert ORDERS == ("real", "cpu", "waiting", "bytes", "memory")
+
+
+def test_bytes_are_blocks_and_rates_are_over_real_time(run: Run) -> None:
+    scan = step_costs(run, "bytes").costliest[0]
+    assert (scan.read_bytes, scan.written_bytes) == (2_000_000 * 512, 0)
+    assert scan.bytes_per_second == pytest.approx(2_000_000 * 512 / 50)
+    assert (scan.waiting_at_most_seconds, scan.rows_read) == (45.0, 7)
+
+
+def test_a_scan_with_a_where_counts_the_rows_of_the_table(run: Run) -> None:
+    tables = [
+        (table.table, table.passes, table.filtered, table.scanned_rows)
+        for table in step_costs(run, "real").tables
+    ]
+    assert tables == [("BIG.ALL", 2, 1, 10_000), ("WORK.T", 1, 0, 9)]
+
+
+def test_the_finding_says_how_much_of_the_time_the_shown_steps_take(run: Run) -> None:
+    text = rendered(document(step_costs(run, "real", most=1)), "text")
+    assert "largest real time: step 1 (MEANS) of night, 100.0 s; 1 of 4 steps take 66 % of their" in text
+
+
+@pytest.mark.parametrize("form", ["text", "markdown", "html", "csv", "json"])
+def test_each_format_has_the_steps(
+    run: Run, form: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(run.path.parent.parent)
+    assert main(["steps", "night", "--format", form]) == 0
+    shown = capsys.readouterr().out
+    costs = step_costs(run, "real")
+    made: dict[str, Callable[[], str]] = {"csv": lambda: csv_of(costs), "json": lambda: indented(costs)}
+    expected = made[form]() if form in made else rendered(document(costs), form)
+    assert form == "text" or shown == expected + "\n"
+    assert all(name in shown for name in ("MEANS", "DATA", "SORT", "SQL"))
+    if form == "json":
+        assert json.loads(shown)["tables"][0]["scanned_rows"] == 10_000
+
+
+def test_a_run_without_steps_says_so(tmp_path: Path) -> None:
+    (tmp_path / "few.log").write_text(
+        BANNER + "NOTE: The SAS System used:\n      real time           1.00 seconds\n\n"
+    )
+    folder = tmp_path / "runs" / "few"
+    import_files(ImportRequest(paths=[str(tmp_path / "few.log")], folder=folder, run_id="few"))
+    assert "no DATA or PROC step" in rendered(document(step_costs(open_run(str(folder)), "real")), "text")
