@@ -16,7 +16,7 @@ from mawl.advice.answer import (
     decide,
     took_words,
 )
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.limit.verdict import cost_words, costs_words, limit_of, limit_sentence, limit_words
 from mawl.advice.qualification.machine import limit_by
 from mawl.figures.statistics import Interval, interval_of

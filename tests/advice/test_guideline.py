@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from mawl.advice.guideline import AnswerBounds, guideline_of, probe_guidelines
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import guideline_of, probe_guidelines
 from mawl.records.model.probe import ProbeTest
 from tests.fakes.measured_run import reading_of
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target

@@ -10,7 +10,7 @@ import msgspec
 import numpy
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.headroom import headroom_of
 from mawl.advice.judge import judged
 from mawl.figures.view import RunView, StoredView

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.campaigns import arm_setting, setting_guard
 from mawl.campaigns.arm_setting import LARGEST_OUTPUT_BYTES, NotUndoneError, run_command

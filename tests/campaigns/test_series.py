@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UnreadableRunError, UnsuitableMachineError, UsageError
 from mawl.campaigns import series as module
 from mawl.campaigns.series import Series, begin, conduct, held, resume

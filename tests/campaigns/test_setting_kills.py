@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.reporting import render_campaign, stored_campaign
 from mawl.records.store.campaign import is_conducted, read_settings

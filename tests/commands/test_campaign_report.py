@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.campaigns.series import begin, conduct, held
 from mawl.commands.arguments import settings
 from mawl.commands.reporting import render_campaign, stored_campaign

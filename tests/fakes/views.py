@@ -8,7 +8,7 @@ from typing import Any, get_origin
 import msgspec
 
 from mawl.advice import judge as judging
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.figures.io import DeviceBytes
 from mawl.figures.series import RunSamples
 from mawl.figures.view import RunView

@@ -9,7 +9,7 @@ from random import Random
 import msgspec
 from starlette.testclient import TestClient
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers

@@ -117,6 +117,8 @@ def test_what_waits_for_the_device_is_blocked_by_it(code: str, counted: Counted)
     assert blocked(waits) > 0.0
 
 
+@pytest.mark.lab
+@pytest.mark.measured
 @pytest.mark.parametrize("code", COMPUTING.values(), ids=COMPUTING.keys())
 def test_what_computes_is_not_blocked_by_those_that_read_beside_it(code: str, counted: Counted) -> None:
     real, waits = ran(counted, code, 0.01)

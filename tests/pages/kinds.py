@@ -13,7 +13,7 @@ from pathlib import Path
 
 from starlette.testclient import TestClient
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.archive.history import document as history
 from mawl.commands.server.application import create_app

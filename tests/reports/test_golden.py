@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run

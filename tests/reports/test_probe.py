@@ -8,7 +8,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.guideline import AnswerBounds, probe_guidelines
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import probe_guidelines
 from mawl.commands.probe import PrintedProbe
 from mawl.figures.view import StoredView
 from mawl.records.model.fields import metrics_of

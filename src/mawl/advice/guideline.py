@@ -1,4 +1,4 @@
-"""SAS's guideline for storage, throughput per core and file system: it decides nothing; bounds of answers."""
+"""SAS's guideline for storage, throughput per core and file system: it decides nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.limit.evidence import flow_of
 from mawl.advice.validity.host import foreign_bytes_at
 from mawl.base.units import format_rate
@@ -20,31 +21,7 @@ from mawl.records.definitions import flag, rate, text
 from mawl.records.model.probe import PAPERS_REQUEST_BYTES, Probe, ProbeTarget
 from mawl.records.model.run import RunFacts, VolumeFacts
 from mawl.records.model.summary.judgement import Guideline, Limit, Standing
-from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
-
-SLOWDOWN = "answer.bound"
-WARN = "guideline.bytes_per_second_per_core"
-GOOD = "guideline.good_bytes_per_second_per_core"
-
-
-class AnswerBounds(msgspec.Struct, frozen=True, kw_only=True):
-    """``answer_bound`` bounds W, the slowdown; the others are the guideline.
-
-    The defaults are those of the table of thresholds (docs/reference/thresholds.md).
-    """
-
-    answer_bound: float = value_of(SLOWDOWN)
-    warn_bytes_per_second_per_core: float = value_of(WARN)
-    good_bytes_per_second_per_core: float = value_of(GOOD)
-
-    def by_threshold(self) -> dict[str, float]:
-        return {
-            SLOWDOWN: self.answer_bound,
-            WARN: self.warn_bytes_per_second_per_core,
-            GOOD: self.good_bytes_per_second_per_core,
-        }
-
 
 PAGE = "docs/design/probe.md, The guideline"
 NAMES = ("bytes_per_second_per_core", "role", "file_system", "basis", "standing", "met")

@@ -8,7 +8,8 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.answer import answer_of
-from mawl.advice.guideline import AnswerBounds, guideline_of
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import guideline_of
 from mawl.advice.limit.verdict import limit_of
 from mawl.advice.validity.host import CLOCK, COMPETITION, FREQUENCY, OVERHEAD, SAMPLING, STEAL, SWAP
 from mawl.advice.validity.workload import (

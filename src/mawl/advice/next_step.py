@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from typing import Literal
 
 from mawl.base.units import format_seconds
-from mawl.figures.missing import counted
 from mawl.figures.view import RunView
 from mawl.plan.spec import SCALES
 from mawl.records.model.run import RunFacts
@@ -78,7 +77,7 @@ def _period_to_derive(reading: RunView) -> tuple[tuple[float, float], str] | Non
     periods = reading.line.periods if reading.line is not None else ()
     firsts = [period[0] for period in periods]
     jobs = reading.jobs
-    whole = {id(job) for job in counted(jobs)}
+    whole = {id(job) for job in jobs if job.outcome == "finished"}
     held: set[int] = set()
     broken: set[int] = set()
     for job in jobs:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_size
 from mawl.commands.verbs import Arguments, operand, option, options_of_run, repeated, switch
@@ -26,7 +26,6 @@ from mawl.records.volumes import Volumes
 
 if TYPE_CHECKING:
     from mawl.advice.conditions import Condition, ConditionCheck
-    from mawl.advice.guideline import AnswerBounds
     from mawl.commands.reporting import StoredCampaign
 
 MOST_BOUND = 1e6

@@ -37,8 +37,8 @@ from mawl.reports.json import render
 from mawl.reports.published import listing, markdown, page, text
 
 if TYPE_CHECKING:
+    from mawl.advice.bounds import AnswerBounds
     from mawl.advice.conditions import ConditionCheck
-    from mawl.advice.guideline import AnswerBounds
     from mawl.derive.replay.records import Replay
     from mawl.figures.comparison.comparability import CitedSettings
     from mawl.figures.comparison.compare import Comparison, Matrix

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UnsuitableMachineError
 from mawl.commands.arguments import JSON, RUNS, bounds_of, settings

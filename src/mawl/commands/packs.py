@@ -13,7 +13,6 @@ from mawl.archive.bounded_reading import TRUSTED_HELP, read_bounded_by
 from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
 from mawl.archive.packing import MOST_NAMED, PackRequest, pack, read_statement
-from mawl.archive.site.build import build_site
 from mawl.archive.subject import ValidationSubject, campaign_subject, pack_subject, run_subject
 from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
@@ -184,6 +183,8 @@ class PublishArguments(Arguments):
 def run_publish(arguments: PublishArguments) -> int:
     output = Path(arguments.output)
     packs = [Path(name) for name in arguments.packs]
+    from mawl.archive.site.build import build_site  # it loads the library of templates
+
     entries = build_site(packs, output, arguments.address, trusted=arguments.trusted)
     accepted = sum(entry.validation.accepted for entry in entries)
     page = shlex.quote(str(output / "index.html"))

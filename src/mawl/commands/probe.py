@@ -15,8 +15,9 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_probe
-from mawl.advice.guideline import AnswerBounds, TargetGuideline, probe_guidelines
+from mawl.advice.guideline import TargetGuideline, probe_guidelines
 from mawl.base.errors import InterruptedRunError, UsageError
 from mawl.base.units import counted_noun, format_memory, format_seconds, parse_size
 from mawl.commands.arguments import (

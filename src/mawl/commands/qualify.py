@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 import msgspec
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_answer
-from mawl.advice.guideline import AnswerBounds
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError

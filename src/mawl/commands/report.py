@@ -11,7 +11,8 @@ from collections.abc import Callable
 from functools import cache, cached_property
 from pathlib import Path
 
-from mawl.advice.guideline import AnswerBounds, probe_guidelines
+from mawl.advice.bounds import AnswerBounds
+from mawl.advice.guideline import probe_guidelines
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable

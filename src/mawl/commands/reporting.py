@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
 from mawl.campaigns.arm_setting import undo_sentence

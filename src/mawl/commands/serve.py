@@ -21,7 +21,7 @@ from mawl.commands.verbs import Arguments, Verb, option
 from mawl.records.store.files import FACTS
 
 if TYPE_CHECKING:
-    from mawl.advice.guideline import AnswerBounds
+    from mawl.advice.bounds import AnswerBounds
     from mawl.commands.server.reports import Renderers
     from mawl.records.store import Run
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.arguments import DATA, JSON, RUNS, UTIL, WORK, bounds_of, settings, spec_of_arguments

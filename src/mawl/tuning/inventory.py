@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.comparability import CitedSettings

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.qualification.gather import answer_of, command_again, evidence_of, more_time, needed_load
 from mawl.base.errors import MawlError
 from mawl.records.model.qualification import AnswerNodes, Fits, Qualification, QualifyRun

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.testclient import TestClient
 from starlette.types import Message
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import application, reports
 from mawl.commands.server.application import OPENMETRICS, create_app
 from mawl.commands.server.renderers import standard_renderers

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright import sync_api
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server.renderers import standard_renderers
 from mawl.records.store import open_run
 from mawl.records.store.tail import Tail

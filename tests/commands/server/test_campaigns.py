@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.serve import _renderers
 from mawl.commands.server import run_folders
 from mawl.commands.server.application import create_app

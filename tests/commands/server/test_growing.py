@@ -16,7 +16,7 @@ import msgspec
 import pytest
 from starlette.testclient import TestClient
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import application, live_run
 from mawl.commands.server.application import create_app
 from mawl.commands.server.live_run import (

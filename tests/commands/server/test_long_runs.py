@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import live_run
 from mawl.commands.server.live_run import Growing, GrowingRuns, Picture
 from mawl.commands.server.renderers import standard_renderers

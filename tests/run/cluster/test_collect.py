@@ -17,7 +17,7 @@ import pytest
 from pyarrow import compute
 
 from mawl.advice import judge
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError, UsageError
 from mawl.commands.main import main
 from mawl.figures.view import StoredView

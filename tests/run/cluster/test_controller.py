@@ -15,7 +15,7 @@ import pytest
 from pyarrow import compute
 
 from mawl.advice import judge
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import MawlError
 from mawl.figures.view import StoredView
 from mawl.plan.workload import Plan, load_workload, make_plan

@@ -19,7 +19,7 @@ from mawl.advice.answer import (
     served_by_cache,
     short,
 )
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.advice.next_step import Lack
 from mawl.advice.qualification.answer import FEWEST_RUNS, answer_from

@@ -14,7 +14,7 @@ import msgspec
 import pyarrow as pa
 from pyarrow import compute
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
 from mawl.figures.comparison.programs import matched_jobs, means

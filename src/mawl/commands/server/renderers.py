@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mawl.advice.guideline import AnswerBounds
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.commands.server.library import SIDES
 from mawl.commands.server.reports import Renderers, script
