@@ -254,6 +254,12 @@ def test_a_window_has_a_name_only_where_its_bounds_leave_one() -> None:
         assert classify(msgspec.structs.replace(reading.moments[0], bounds=bounds), reading) == name
 
 
+def test_a_window_has_no_name_if_what_mawl_did_not_see_could_change_it() -> None:
+    reading = reading_of(CPU)
+    blocked = {**(reading.moments[0].jobs_blocked or {}), "unknown": 3.0}
+    assert classify(msgspec.structs.replace(reading.moments[0], jobs_blocked=blocked), reading) is None
+
+
 waited = st.floats(0.0, 0.75)
 
 
