@@ -156,6 +156,31 @@ def test_the_clock_of_a_prefix_gives_the_end_of_a_step_to_the_millisecond() -> N
     assert job.ended_at is not None and job.started_at == pytest.approx(job.ended_at - 670.5)
 
 
+@pytest.mark.parametrize(
+    ("clock", "zone_known"),
+    [
+        ("01:10:13.500", False),
+        ("01:10:13,500000999", False),
+        ("02:10:13.500+01:00", True),
+        ("01:10:13.5Z", True),
+    ],
+)
+def test_a_prefix_that_names_its_zone_gives_times_in_utc(clock: str, zone_known: bool) -> None:
+    text = "".join(f"2026-03-02T{clock} INFO  [05] :user - {line}\n" for line in LINES)
+    items, context = read(text)
+    assert {one.ended_at for one in items if isinstance(one, StepRecord)} == {STAMP + 0.5}
+    assert context.zone_known is zone_known
+
+
+def test_a_line_that_is_too_long_is_cut() -> None:
+    text = FORMS["server"]().replace("2    data a<b; set c; run;", "2    " + "x" * 3_000_000)
+    items, context = read(text)
+    assert figures(items) == figures(read(PLAIN)[0])
+    assert [one.reason for one in context.skipped if one.line] == [
+        "longer than 65536 bytes: the rest of it is not read"
+    ]
+
+
 def test_lines_of_several_threads_are_a_log_each_and_share_the_banner() -> None:
     shape = "2026-03-02T01:00:03,101 INFO  [{thread}] :user - {line}\n"
     banner = [shape.format(thread="00000002", line=line) for line in LINES[2:4]]

@@ -19,6 +19,7 @@ from mawl.base.printable import printable
 from mawl.commands.arguments import (
     FAILING_EXIT_STATUS,
     JUNIT,
+    OUTPUT,
     RUNS,
     Failing,
     bounds_of,
@@ -42,9 +43,12 @@ from mawl.commands.reporting import (
 )
 from mawl.commands.terminal import COLOUR_CHOICES, encoded, style_of, width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
+from mawl.derive.costs import MOST_STEPS, ORDERS, StepOrder, csv_of, step_costs
+from mawl.derive.costs import document as costs_document
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.forms import Whole
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import campaign_folder
 from mawl.records.store.output import write_output
@@ -210,4 +214,46 @@ def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     return screen.render(view, summary, outline(view), style, printable(shlex.quote(run_name(view.run))))
 
 
-VERBS = {"report": Verb(ReportArguments, run, FAILING_EXIT_STATUS)}
+MOST_STEPS_ASKED = 10_000
+
+
+class StepsArguments(Arguments):
+    """Print the steps of a run that cost most, and the tables that were read most.
+
+    The run is one of imported SAS logs, or one that mawl measured. Logs tell of block operations and rows, so
+    bytes are what devices moved, and rows are those that passed a WHERE.
+    """
+
+    run: str = operand("RUN", "a run folder, a run id, or latest (default)", default="latest")
+    by: StepOrder = option(None, "what the steps are ordered by", choices=ORDERS, default="real")
+    most: int = option(
+        "N",
+        f"how many steps (default: {MOST_STEPS})",
+        form=Whole(1, MOST_STEPS_ASKED, of="steps"),
+        default=MOST_STEPS,
+    )
+    format: str = formats("text", "json", "markdown", "html", "csv")
+    output: str | None = OUTPUT
+    runs: str | None = RUNS
+
+
+def run_steps(arguments: StepsArguments) -> int:
+    """Write the steps; the output file is tried first."""
+
+    def written() -> str:
+        stored = open_run(arguments.run, settings().runs(arguments.runs))
+        costs = step_costs(stored, arguments.by, arguments.most)
+        if arguments.format == "json":
+            return json.indented(costs) + "\n"
+        if arguments.format == "csv":
+            return csv_of(costs) + "\n"
+        return document.rendered(costs_document(costs), arguments.format, width_for(arguments.output)) + "\n"
+
+    write_text(arguments.output, written)
+    return 0
+
+
+VERBS = {
+    "report": Verb(ReportArguments, run, FAILING_EXIT_STATUS),
+    "steps": Verb(StepsArguments, run_steps),
+}

@@ -81,6 +81,7 @@ MODULES = {
     **dict.fromkeys(("import", "derive"), "logs"),
     **dict.fromkeys(("attach", "collect"), "join"),
     "published": "compare",
+    "steps": "report",
     "completion": "schema",
 }
 """Verbs whose module in this package has another name."""

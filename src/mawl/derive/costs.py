@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Literal, get_args
 
 import msgspec
@@ -30,6 +31,7 @@ ORDERS: tuple[StepOrder, ...] = get_args(StepOrder)
 MOST_STEPS = 20
 MOST_TABLES = 10
 NOT_TOLD = "the log does not tell it"
+NO_BLOCKS = "the log has no block operations, or does not tell their size"
 
 
 class StepCost(msgspec.Struct, frozen=True, kw_only=True):
@@ -47,10 +49,12 @@ class StepCost(msgspec.Struct, frozen=True, kw_only=True):
     read_bytes: Annotated[
         int | None,
         size(
-            "Bytes of block input operations; of a measured run those that calls read.", PAGE, absent=NOT_TOLD
+            "Bytes of block input operations; of a measured run those that calls read.",
+            PAGE,
+            absent=NO_BLOCKS,
         ),
     ]
-    written_bytes: Annotated[int | None, size("The same, written.", PAGE, absent=NOT_TOLD)]
+    written_bytes: Annotated[int | None, size("The same, written.", PAGE, absent=NO_BLOCKS)]
     bytes_per_second: Annotated[
         float | None, rate("Bytes read and written over real time.", PAGE, absent="one is not known")
     ]
@@ -77,7 +81,9 @@ class StepCosts(msgspec.Struct, frozen=True, kw_only=True):
     run_id: Annotated[str, text("The run.", FACTS)]
     by: Annotated[StepOrder, text("What the steps are ordered by.", PAGE)]
     steps: Annotated[int, count("DATA and PROC steps of the run; views and nested steps are left out.", PAGE)]
-    real_seconds: Annotated[float, seconds("Real time of all steps that tell it.", PAGE)]
+    real_seconds: Annotated[
+        float | None, seconds("Real time of all steps that tell it.", PAGE, absent="no step tells it")
+    ]
     costliest: Annotated[list[StepCost], listing("The steps that cost most, the first first.", PAGE)]
     tables: Annotated[list[TableReads], listing("The tables of which most rows were read.", PAGE)]
 
@@ -91,10 +97,15 @@ def step_costs(run: Run, by: StepOrder, most: int = MOST_STEPS) -> StepCosts:
         run_id=run.facts.run_id,
         by=by,
         steps=len(costs),
-        real_seconds=sum(cost.real_seconds or 0.0 for cost in costs),
+        real_seconds=_real(costs),
         costliest=ranked[:most],
         tables=_tables(step for mine in steps.values() for step in mine),
     )
+
+
+def _real(costs: Sequence[StepCost]) -> float | None:
+    known = [cost.real_seconds for cost in costs if cost.real_seconds is not None]
+    return math.fsum(known) if known else None
 
 
 def _cost(job: str, step: StepFigures) -> StepCost:
@@ -103,7 +114,7 @@ def _cost(job: str, step: StepFigures) -> StepCost:
         read = sum(moved.read_bytes for moved in step.io.values())
         written = sum(moved.written_bytes for moved in step.io.values())
     real, cpu = step.real_seconds, step.cpu_seconds
-    moved = None if read is None or written is None else read + written
+    moved = _sum(read, written)
     return StepCost(
         job=job,
         number=step.number,
@@ -120,16 +131,17 @@ def _cost(job: str, step: StepFigures) -> StepCost:
     )
 
 
+def _sum(read: int | None, written: int | None) -> int | None:
+    return None if read is None or written is None else read + written
+
+
 def _key(by: StepOrder) -> Callable[[StepCost], tuple[bool, float, str, int]]:
     def key(cost: StepCost) -> tuple[bool, float, str, int]:
-        moved = None
-        if cost.read_bytes is not None and cost.written_bytes is not None:
-            moved = cost.read_bytes + cost.written_bytes
         value = {
             "real": cost.real_seconds,
             "cpu": cost.cpu_seconds,
             "waiting": cost.waiting_at_most_seconds,
-            "bytes": moved,
+            "bytes": _sum(cost.read_bytes, cost.written_bytes),
             "memory": cost.memory_bytes,
         }[by]
         return value is None, -(value or 0.0), cost.job, cost.number
@@ -226,8 +238,8 @@ def _finding(costs: StepCosts) -> str:
     largest = (
         f"largest {ORDERED_BY[costs.by]}: step {first.number} ({first.procedure}) of {first.job}, {took}"
     )
-    real = sum(cost.real_seconds or 0.0 for cost in costs.costliest)
-    if len(costs.costliest) == costs.steps or not costs.real_seconds:
+    real = _real(costs.costliest)
+    if len(costs.costliest) == costs.steps or real is None or not costs.real_seconds:
         return largest
     share = format_percent(real / costs.real_seconds)
     return f"{largest}; {len(costs.costliest)} of {costs.steps} steps take {share} of their real time"

@@ -379,12 +379,14 @@ def _times(session: Session, context: Context) -> tuple[float | None, float | No
 
 def _end(session: Session) -> tuple[JobOutcome, str | None]:
     """How the job ended: as mawl's own log says, else failed with an ERROR, lost where the log is cut."""
-    error = None if session.error is None else ERROR_IN_LOG + session.error[:200]
+    error = session.error
     if session.identity:
-        return session.identity[3], session.error and session.error.partition(": ")[2]
+        return session.identity[3], None if error is None else error.text
     if session.cut and session.total is None:
         return "lost", LOST
-    return ("failed", error) if error else ("finished", None)
+    if error is None:
+        return "finished", None
+    return "failed", f"{ERROR_IN_LOG} in line {error.line}: {error.text[:200]}"
 
 
 def stem(file: str) -> str:

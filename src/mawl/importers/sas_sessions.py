@@ -149,7 +149,7 @@ class Session:
         self.host: str | None = None
         self.identity: tuple[str, str, str, JobOutcome] | None = None
         self.place: re.Match[str] | None = None
-        self.error: str | None = None
+        self.error: LogFact | None = None
         self.page: float | None = None
         self.next_page: LogFact | None = None
         self.unread: int | None = None
@@ -171,7 +171,7 @@ class Session:
         elif fact.name == "platform":
             self.platform = self.platform or fact.text
         elif fact.name == "error":
-            self.error = self.error or f"in line {fact.line}: {fact.text}"
+            self.error = self.error or fact
         elif fact.name == "libref":
             libref, _, engine = fact.text.partition(" ")
             (self.remote_librefs.add if engine in REMOTE_ENGINES else self.remote_librefs.discard)(libref)

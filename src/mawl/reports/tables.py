@@ -227,7 +227,7 @@ def times(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
         if number
     ]
     if (with_errors := jobs.counted - jobs.finished) > 0:
-        text = f"{counted_noun(with_errors, 'job')} of these ended with errors"
+        text = f"{counted_noun(with_errors, 'job')} among them ended with errors"
         lines += wrapped(text, width, "  ")
     if left_out:
         text = f"left out of sums and tables (but not of the CPU account): {', '.join(left_out)}"

@@ -61,18 +61,16 @@ class Language:
         unit = rf"(?:{re.escape(wording.unit)})?" if wording.unit else ""
         self._figure = re.compile(rf"( +)({labels}){_VALUE}{unit}[ \t]*")
         self._labels = wording.labels
-        openings = {re.split(r"\{", words)[0] for words in wording.lines}
-        self._marks = tuple({*openings, *wording.labels})
+        self._marks = tuple({_literal(words) for words in wording.lines} | set(wording.labels))
+        self._headings = [
+            (_literal(words), re.compile(rf"^\s?{_pattern(words)}\s*$", re.MULTILINE))
+            for words, english in wording.lines.items()
+            if " used" in english
+        ]
 
     def is_of(self, text: str) -> bool:
         """Whether a text has a heading of this language."""
-        return any(
-            line.pattern.fullmatch(candidate.strip())
-            for line in self._lines
-            if " used" in line.english
-            for candidate in text.split("\n")
-            if candidate.rstrip().endswith(":")
-        )
+        return any(literal in text and heading.search(text) for literal, heading in self._headings)
 
     def english(self, line: str) -> str:
         """The line as SAS writes it in English; a line that tells nothing as it is."""
@@ -92,11 +90,17 @@ class Language:
 
 
 def _line(words: str, english: str) -> _Line:
-    names = tuple(_PART.findall(words))
-    pattern = "".join(
-        _PARTS[piece] if place % 2 else re.escape(piece) for place, piece in enumerate(_PART.split(words))
-    )
-    return _Line(re.compile(pattern), names, english)
+    return _Line(re.compile(_pattern(words)), tuple(_PART.findall(words)), english)
+
+
+def _pattern(words: str) -> str:
+    pieces = enumerate(_PART.split(words))
+    return "".join(_PARTS[piece] if place % 2 else re.escape(piece) for place, piece in pieces)
+
+
+def _literal(words: str) -> str:
+    """The longest part of a wording that does not vary."""
+    return max(_PART.split(words)[::2], key=len)
 
 
 def _english(name: str, text: str) -> str:

@@ -17,20 +17,33 @@ from functools import lru_cache
 from html.parser import HTMLParser
 from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, NamedTuple, Protocol, cast
 
 from mawl.base.foreign import json_record
 from mawl.importers.formats.saslog_languages import in_english, language_of
-from mawl.importers.formats.text import CHUNK_BYTES, byte_chunks, encoding_of, moment, text_of, whole_of
+from mawl.importers.formats.text import (
+    CHUNK_BYTES,
+    byte_chunks,
+    encoding_of,
+    moment,
+    numbered_lines,
+    text_of,
+    whole_of,
+)
 
-Skip = Callable[[int | None, str], None]
+
+class Skip(Protocol):
+    """Told the line of the file (None: all of it) and the reason why something was left out."""
+
+    def __call__(self, line: int | None, reason: str, text: str = "", /) -> None: ...
+
 
 HEAD_BYTES = 64 * 1024
 SPOOLED_BYTES = 64 * 1024
 """What of a plain log is kept in memory."""
 MOST_THREADS = 200
 MOST_DOCUMENT_BYTES = 64 * 2**20
-"""A larger JSON document is not read: it has to lie in memory as a whole, which JSON lines have not."""
+"""A larger JSON document is not read, since all of it must be in memory.  JSON lines are read one by one."""
 MOST_DOCUMENT_PARTS = 8_000_000
 MOST_TAG_CHARACTERS = 1 << 20
 DEEPEST = 40
@@ -122,6 +135,11 @@ class _Lines:
             _PLACE.pack(self._count if line is None else line, _UNKNOWN if instant is None else instant)
         )
 
+    def add_text(self, text: str, instant: float | None) -> None:
+        """Add the lines of a text that the file does not have as lines."""
+        for line in text.split("\n"):
+            self.add(line, None, instant)
+
     def log(self) -> PlainLog:
         self.text.seek(0)
         head = self.text.read(HEAD_BYTES).decode("utf-8", "replace")
@@ -161,6 +179,8 @@ _DATE = (
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}[T -][0-9]{2}:[0-9]{2}:[0-9]{2}(?:[.,][0-9]{1,9})?"
     r"(?:Z|[+-][0-9]{2}:?[0-9]{2})?"
 )
+_FINER = re.compile(r"(\.[0-9]{6})[0-9]+")
+"""Digits of a time beyond microseconds."""
 _DATED = re.compile(rf"({_DATE})([^\n]*?)(?=(?:NOTE|WARNING): )", re.MULTILINE)
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL")
 _NUMBERED = re.compile(r"[\[(]?[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*[\])]?")
@@ -226,7 +246,7 @@ def _split(
     instant: float | None = None
     refused = False
     numbers = [name for name in prefix.groupindex if name.startswith("number")]
-    for number, text in enumerate(_lines(stream), 1):
+    for number, text in numbered_lines(stream, skip):
         match = prefix.match(text)
         if match is None:
             if current is not None:
@@ -255,20 +275,12 @@ def _split(
 @lru_cache(maxsize=256)
 def _instant(date: str) -> tuple[float | None, bool]:
     """The wall clock of a prefix, UTC where it names a zone, and whether it does."""
-    read = moment(f"{date[:10]} {date[11:].replace(',', '.')}")
+    clock = _FINER.sub(r"\1", date[11:].replace(",", "."))
+    read = moment(f"{date[:10]} {clock}")
     if read is None:
         return None, False
     at, ahead, _ = read
     return (at, False) if ahead is None else (at - ahead, True)
-
-
-def _lines(stream: BinaryIO) -> Iterator[str]:
-    rest = b""
-    for chunk in byte_chunks(stream):
-        *lines, rest = (rest + chunk).split(b"\n")
-        yield from map(text_of, lines)
-    if rest:
-        yield text_of(rest)
 
 
 _HTML = re.compile(r"\s*<(?:!doctype html|html|head|body|pre|div|\?xml)", re.IGNORECASE)
@@ -334,7 +346,7 @@ def _read_json(stream: BinaryIO, logs: _Lines, skip: Skip) -> None:
     first = next(chunks, b"")
     line, newline, rest = first.lstrip().partition(b"\n")
     if newline and rest[:1] in (b"{", b"[") and _decoded(line) is not None:
-        for number, text in enumerate(_lines(_stream(chain([first], chunks))), 1):
+        for number, text in numbered_lines(_stream(chain([first], chunks)), skip):
             node = _decoded(text)
             if node is not None:
                 _walk(node, logs, DEEPEST)
@@ -365,8 +377,10 @@ def _walk(node: object, logs: _Lines, depth: int) -> None:
     if isinstance(node, dict):
         line = node.get("line", node.get("message"))
         if isinstance(line, str):
-            at = next((node[name] for name in ("timeStamp", "@timestamp") if name in node), None)
-            _add(logs, line, at)
+            at = node.get("timeStamp", node.get("@timestamp"))
+            instant, zoned = _instant(at) if isinstance(at, str) else (None, False)
+            logs.zoned = logs.zoned or zoned
+            logs.add_text(line, instant)
             return
         for value in node.values():
             _walk(value, logs, depth - 1)
@@ -378,13 +392,6 @@ def _walk(node: object, logs: _Lines, depth: int) -> None:
             _walk(value, logs, depth - 1)
     elif isinstance(node, str):
         _walk_text(node, logs, depth)
-
-
-def _add(logs: _Lines, text: str, at: object) -> None:
-    instant, zoned = _instant(at) if isinstance(at, str) else (None, False)
-    logs.zoned = logs.zoned or zoned
-    for line in text.split("\n"):
-        logs.add(line, None, instant)
 
 
 def _walk_text(text: str, logs: _Lines, depth: int) -> None:
@@ -399,5 +406,4 @@ def _walk_text(text: str, logs: _Lines, depth: int) -> None:
         parser.close()
         parser.end_line()
     else:
-        for line in text.split("\n"):
-            logs.add(line, None, None)
+        logs.add_text(text, None)

@@ -252,7 +252,7 @@ class StepRecord(msgspec.Struct, frozen=True, kw_only=True, tag="step", gc=False
     notes: StepNotes | None = None
 
 
-ERROR_IN_LOG = "the log has an ERROR "
+ERROR_IN_LOG = "the log has an ERROR"
 """How the reason of an imported job begins that ran to its end with errors."""
 
 

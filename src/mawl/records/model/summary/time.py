@@ -314,7 +314,12 @@ class Jobs(msgspec.Struct, kw_only=True):
     not_started: Annotated[int, count("Jobs that never got a process.", COUNTED)]
     unverified: Annotated[int, count("Finished jobs whose answer was not shown to be right.", COUNTED)]
     counted: Annotated[
-        int, count("Jobs whose figures are summed: finished, no answer known to be wrong.", COUNTED)
+        int,
+        count(
+            "Jobs whose figures are summed: finished, no answer known to be wrong; of imported logs also "
+            "those that ended with errors.",
+            COUNTED,
+        ),
     ]
     left_out: JobsLeftOut
     planned_peak_concurrent: Annotated[int | None, count("Most jobs that the plan runs side by side.", PLAN)]
