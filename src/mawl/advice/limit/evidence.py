@@ -38,8 +38,8 @@ class RuleEvidence(msgspec.Struct, frozen=True, kw_only=True):
 class Rule(msgspec.Struct, frozen=True, kw_only=True):
     """A resource that may limit a run.
 
-    ``loss`` is the share (0 to 1) of the jobs' time in a window that waiting for the resource cost;
-    None where the window does not tell.  ``evidence`` quotes the figures when it is named.
+    ``loss`` is the share (0 to 1) of the jobs' time in a window that they waited for the resource; None if
+    the samples of the window do not show it.  ``evidence`` has the figures that a named limit rests on.
     """
 
     resource: Resource
