@@ -193,6 +193,95 @@ def test_lines_of_several_threads_are_a_log_each_and_share_the_banner() -> None:
     assert context.skipped == []
 
 
+STEP = """\
+NOTE: There were {rows} observations read from the data set A.B.
+NOTE: DATA statement used (Total process time):
+      real time           {rows}.00 seconds
+      cpu time            1.00 seconds
+"""
+
+
+def server_log(*runs: tuple[str, str, str]) -> str:
+    """Runs of lines, each of a client and a thread, as the logging facility's own pattern writes them."""
+    return "".join(
+        f"2026-03-02T01:00:03,101 INFO  [{thread}] {client} - {line}\n"
+        for client, thread, text in runs
+        for line in text.splitlines()
+    )
+
+
+def real_times(text: str) -> list[list[float | None]]:
+    """The real times of the steps of each job."""
+    items, context = read(text)
+    assert [one.reason for one in context.skipped if one.line] == []
+    found: list[list[float | None]] = [[]]
+    for one in items:
+        if isinstance(one, StepRecord):
+            found[-1].append(one.usage.real_time_seconds)
+        elif isinstance(one, ImportedJob):
+            found.append([])
+    return found[:-1]
+
+
+def test_a_workspace_server_runs_each_step_of_a_session_in_another_thread() -> None:
+    runs = [
+        run
+        for number in range(1, 301)
+        for run in (
+            (":user", "00000010", f"{number}   data a;"),
+            (":user", f"{number + 0x10:08X}", STEP.format(rows=number)),
+        )
+    ]
+    assert real_times(server_log(*runs)) == [[float(number) for number in range(1, 301)]]
+
+
+def test_a_step_that_runs_another_goes_on_in_its_thread() -> None:
+    first, second = STEP.format(rows=7).split("NOTE: DATA", 1)
+    text = server_log(
+        (":user", "10", "1   data a;"),
+        (":user", "11", first),
+        (":user", "12", STEP.format(rows=5)),
+        (":user", "11", "NOTE: DATA" + second),
+        (":user", "10", "2   data b;"),
+        (":user", "13", STEP.format(rows=3)),
+    )
+    assert real_times(text) == [[5.0, 7.0, 3.0]]
+
+
+def test_sessions_whose_lines_alternate_are_a_log_each_with_their_steps() -> None:
+    text = server_log(
+        (":user", "10", "1   data a;"),
+        (":user", "20", "1   data x;"),
+        (":user", "10", "2   run;"),
+        (":user", "11", STEP.format(rows=1)),
+        (":user", "20", "2   run;"),
+        (":user", "21", STEP.format(rows=5)),
+        (":user", "10", "3   data b; run;"),
+        (":user", "12", STEP.format(rows=2)),
+    )
+    assert sorted(real_times(text)) == [[1.0, 2.0], [5.0]]
+
+
+def test_clients_of_a_server_have_a_log_each() -> None:
+    half = STEP.format(rows=4).splitlines(keepends=True)
+    text = server_log(
+        ("7:ann", "10", "".join(half[:2])),
+        ("8:bob", "11", STEP.format(rows=6)),
+        ("7:ann", "10", "".join(half[2:])),
+        ("7:ann", "12", STEP.format(rows=5)),
+    )
+    assert sorted(real_times(text)) == [[4.0, 5.0], [6.0]]
+
+
+def test_sessions_beyond_the_bound_are_named() -> None:
+    text = server_log(*((f"{number}:ann", "10", STEP.format(rows=1)) for number in range(201)))
+    items, context = read(text)
+    assert sum(isinstance(one, ImportedJob) for one in items) == 200
+    assert [one.reason for one in context.skipped] == [
+        "more than 200 sessions: those from here on are not read"
+    ]
+
+
 def test_a_line_without_the_prefix_goes_on_with_the_one_above() -> None:
     folded = FORMS["server"]().replace(
         "NOTE: PROCEDURE SORT used",

@@ -1,8 +1,10 @@
 """SAS logs inside something else, as plain logs: a server's logging facility, HTML, JSON, notebooks.
 
 The logging facility puts a prefix before each line.  Sites choose its pattern, so mawl goes by its shape: a
-date and time first, then words, then the message.  Lines of several threads lie between each other; each
-thread is a log.  Lines of all plain logs lie in temporary files, so that memory does not grow with the file.
+date and time first, then words, then the message.  Lines of several sessions lie between each other.  A
+workspace server runs each step of a session in another thread, one after another: such threads are one log,
+and threads whose lines alternate are a log each (``_Threads``).  Lines of all plain logs lie in temporary
+files, so that memory does not grow with the file.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from functools import lru_cache
 from html.parser import HTMLParser
 from itertools import chain
 from tempfile import SpooledTemporaryFile
-from typing import Any, BinaryIO, NamedTuple, Protocol, cast
+from typing import IO, Any, BinaryIO, NamedTuple, Protocol, cast
 
 from mawl.base.foreign import json_record
 from mawl.importers.formats.saslog_languages import in_english, language_of
@@ -41,7 +43,8 @@ class Skip(Protocol):
 HEAD_BYTES = 64 * 1024
 SPOOLED_BYTES = 64 * 1024
 """What of a plain log is kept in memory."""
-MOST_THREADS = 200
+MOST_LOGS = 200
+"""Of one file: each has two temporary files."""
 MOST_DOCUMENT_BYTES = 64 * 2**20
 """A larger JSON document is not read, since all of it must be in memory.  JSON lines are read one by one."""
 MOST_DOCUMENT_PARTS = 8_000_000
@@ -49,6 +52,8 @@ MOST_TAG_CHARACTERS = 1 << 20
 DEEPEST = 40
 
 _PLACE = struct.Struct("<qd")
+_HEAD = struct.Struct("<qqdi")
+"""Of a line that waits for its log: its thread, its line of the file, its clock and how long its text is."""
 _UNKNOWN = float("-inf")
 
 
@@ -80,7 +85,7 @@ def plain_logs(head: bytes, stream: BinaryIO, skip: Skip) -> Iterator[PlainLog]:
     text = decoded(head)
     shape = prefix_of(text)
     if shape is not None:
-        yield from _threads(whole, shape, skip)
+        yield from _sessions(whole, shape, skip)
     elif _HTML.match(text):
         yield from _logs(lambda logs: _read_html(whole, logs, skip), skip)
     elif text.lstrip()[:1] in ("{", "["):
@@ -185,6 +190,7 @@ _DATED = re.compile(rf"({_DATE})([^\n]*?)(?=(?:NOTE|WARNING): )", re.MULTILINE)
 _LEVEL = re.compile(r"TRACE|DEBUG|INFO|WARN|WARNING|ERROR|FATAL")
 _NUMBERED = re.compile(r"[\[(]?[0-9A-Fa-f]*[0-9][0-9A-Fa-f]*[\])]?")
 _WORD = re.compile(r"[^\s;,|]+")
+_CLIENT = re.compile(r"[\w.-]*:[^\s;,|()]+")
 _BANNER = re.compile(r"NOTE: (?:SAS \([rR]\) |This session is executing on )")
 FEWEST_DATED = 2
 
@@ -192,7 +198,7 @@ FEWEST_DATED = 2
 def prefix_of(text: str) -> re.Pattern[str] | None:
     """The pattern of the prefix that most dated notes of a text have; None where a log has no prefixes.
 
-    Groups: ``date``, ``message``, and ``number1`` and so on (process, thread), which tell logs apart.
+    Groups: ``date``, ``message``, ``number1`` and so on (process, thread), and ``client`` (``7:sasdemo``).
     """
     shapes = Counter(
         shape
@@ -215,6 +221,8 @@ def _shape(between: str) -> str | None:
         elif _NUMBERED.fullmatch(word[0]):
             numbers += 1
             pattern += rf"(?P<number{numbers}>{_NUMBERED.pattern})"
+        elif _CLIENT.fullmatch(word[0]) and "P<client>" not in pattern:
+            pattern += r"(?P<client>[^\s;,|]+)"
         elif any(letter.isalnum() for letter in word[0]):
             pattern += r"[^\s;,|]+"
         else:
@@ -225,51 +233,113 @@ def _shape(between: str) -> str | None:
     return pattern + rf"[\s;,|]{{{len(end) - blanks}}}" + " " * blanks if words else None
 
 
-def _threads(stream: BinaryIO, prefix: re.Pattern[str], skip: Skip) -> Iterator[PlainLog]:
-    """A log for each thread; a line without the prefix goes on with the message above it."""
+def _sessions(stream: BinaryIO, prefix: re.Pattern[str], skip: Skip) -> Iterator[PlainLog]:
+    """A log for each session; a line without the prefix goes on with the message above it."""
     with ExitStack() as stack:
-        threads: dict[object, _Lines] = {}
-        _collected(lambda: _split(stream, prefix, threads, stack, skip), skip)
-        for lines in threads.values():
+        logs: dict[int, _Lines] = {}
+        _collected(lambda: _split(stream, prefix, logs, stack, skip), skip)
+        for lines in logs.values():
             yield lines.log()
 
 
+class _Threads:
+    """Which threads of a server write one log, as far as the order of their lines shows.
+
+    A thread that begins while another is silent is within it until that one goes on: so are the steps of a
+    session, and steps that these run.  A thread that goes on after one around it did is of another session.
+    Clients (``%X{Client.ID}:%u`` in SAS's own patterns) have logs of their own.
+    """
+
+    def __init__(self) -> None:
+        self.numbers: dict[tuple[str | None, ...], int] = {}
+        self.apart: set[int] = set()
+        """Threads whose lines alternate with those of another."""
+        self._open: dict[str | None, list[int]] = {}
+        self._ended: set[int] = set()
+
+    def of(self, client: str | None, words: Iterable[str]) -> int:
+        """The number of the thread that writes the next line."""
+        number = self.numbers.setdefault((client, *words), len(self.numbers))
+        opened = self._open.setdefault(client, [])
+        if opened and opened[-1] == number:
+            return number
+        if number in self._ended:
+            self.apart.add(number)
+        elif number in opened:
+            place = opened.index(number) + 1
+            self._ended.update(opened[place:])
+            del opened[place:]
+        elif number not in self.apart:
+            opened.append(number)
+        return number
+
+    def clients(self) -> list[str | None]:
+        """The client of each thread, by its number."""
+        return [client for client, *_ in self.numbers]
+
+
 def _split(
-    stream: BinaryIO,
-    prefix: re.Pattern[str],
-    threads: dict[object, _Lines],
-    stack: ExitStack,
-    skip: Skip,
+    stream: BinaryIO, prefix: re.Pattern[str], logs: dict[int, _Lines], stack: ExitStack, skip: Skip
 ) -> None:
-    banner: list[tuple[str, int]] = []
-    current: _Lines | None = None
-    instant: float | None = None
-    refused = False
+    """Collect the lines of each session; first all lines with their threads, then each line into its log."""
+    threads, waiting = _Threads(), _spooled(stack)
     numbers = [name for name in prefix.groupindex if name.startswith("number")]
-    for number, text in numbered_lines(stream, skip):
+    with_client = "client" in prefix.groupindex
+    zoned = False
+    thread = -1
+    instant: float | None = None
+    for line, text in numbered_lines(stream, skip):
         match = prefix.match(text)
-        if match is None:
-            if current is not None:
-                current.add(text, number, instant)
-            continue
-        instant, zoned = _instant(match["date"])
-        thread = match.group(*numbers) if numbers else ""
-        current = threads.get(thread)
-        if current is None:
-            if len(threads) >= MOST_THREADS:
-                if not refused:
-                    skip(
-                        number, f"a log of more than {MOST_THREADS} threads: those from here on are not read"
-                    )
-                refused = True
-                continue
-            current = threads[thread] = _Lines(stack)
-            for line, place in banner:
-                current.add(line, place, None)
-        current.zoned = zoned
-        current.add(match["message"], number, instant)
-        if _BANNER.match(match["message"]) and len(banner) < 8:
-            banner.append((match["message"], number))
+        if match is not None:
+            instant, zoned = _instant(match["date"])
+            thread = threads.of(match["client"] if with_client else None, [match[name] for name in numbers])
+            text = match["message"]
+        if thread >= 0:
+            encoded = text.encode("utf-8", "replace")
+            at = _UNKNOWN if instant is None else instant
+            waiting.write(_HEAD.pack(thread, line, at, len(encoded)) + encoded)
+    waiting.seek(0)
+    _distribute(waiting, threads, _Logs(logs, stack, skip, zoned))
+
+
+class _Logs:
+    """The logs of a file's sessions; a new one begins with the banner that the file has had so far."""
+
+    def __init__(self, logs: dict[int, _Lines], stack: ExitStack, skip: Skip, zoned: bool) -> None:
+        self._logs, self._stack, self._skip, self._zoned = logs, stack, skip, zoned
+        self._banner: list[tuple[str, int]] = []
+        self._refused = False
+
+    def add(self, log: int, text: str, line: int, instant: float | None) -> None:
+        found = self._logs.get(log)
+        if found is None:
+            if len(self._logs) >= MOST_LOGS:
+                if not self._refused:
+                    self._skip(line, f"more than {MOST_LOGS} sessions: those from here on are not read")
+                self._refused = True
+                return
+            found = self._logs[log] = _Lines(self._stack)
+            found.zoned = self._zoned
+            for banner, place in self._banner:
+                found.add(banner, place, None)
+        found.add(text, line, instant)
+        if _BANNER.match(text) and len(self._banner) < 8:
+            self._banner.append((text, line))
+
+
+def _distribute(waiting: IO[bytes], threads: _Threads, logs: _Logs) -> None:
+    """Put each line into the log of its session: that of the line before it, unless its thread is apart."""
+    clients = threads.clients()
+    log_of: dict[int, int] = {}
+    last: dict[str | None, int] = {}
+    while head := waiting.read(_HEAD.size):
+        thread, line, at, size = _HEAD.unpack(head)
+        client = clients[thread]
+        if thread not in log_of:
+            log_of[thread] = thread if thread in threads.apart else last.get(client, thread)
+        last[client] = log_of[thread]
+        text = waiting.read(size).decode("utf-8", "replace")
+        logs.add(log_of[thread], text, line, None if at == _UNKNOWN else at)
 
 
 @lru_cache(maxsize=256)
