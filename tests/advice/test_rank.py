@@ -116,6 +116,67 @@ def test_of_a_tie_the_cheaper_comes_first() -> None:
     assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("a", 1)]
 
 
+NEEDED = {
+    "large": system(40, 36, 44),
+    "fitting": system(13, 12, 14),
+    "twin": system(14, 12, 15),
+    "likely": system(13, 11, 15),
+    "unlikely": system(11, 10, 13),
+    "small": system(8, 7, 9),
+    "unmeasured": system(None),
+}
+PRICES = dict(zip(NEEDED, (4.0, 1.5, 1.5, 1.0, 0.9, 0.5, 0.1), strict=True))
+
+
+def test_the_cheapest_system_that_surely_carries_what_is_needed_comes_first() -> None:
+    """12 sessions: of two at one price that on which more fit; sure before likely, and no at the end."""
+    ranking = rank(NEEDED, PRICES, "EUR", 12)
+    assert [(system.name, system.carries) for system in ranking.systems] == [
+        ("twin", "yes"),
+        ("fitting", "yes"),
+        ("large", "yes"),
+        ("likely", "probably"),
+        ("unmeasured", "not known"),
+        ("unlikely", "probably not"),
+        ("small", "no"),
+    ]
+    assert ranking.pick == "twin" and ranking.needed_given
+    shown = " ".join(rendered(document(ranking), "text").split())
+    assert "Take twin: the cheapest of 3 that surely carries 12 sessions, for 1.50 EUR an hour." in shown
+    assert (
+        "likely costs 1.00 EUR an hour; whether it carries 12 sessions is open (13 (11 to 15) fit)" in shown
+    )
+    assert "large costs" not in shown and "small costs" not in shown
+
+
+def test_the_price_of_a_session_is_that_of_a_month_over_the_sessions_that_fit() -> None:
+    twin = rank(NEEDED, PRICES, "EUR", 12).systems[0]
+    assert twin.price_per_session_month == pytest.approx(1.5 * 8760 / 12 / 14)
+    assert twin.price_per_session_month_low == pytest.approx(1.5 * 730 / 15)
+    assert twin.price_per_session_month_high == pytest.approx(1.5 * 730 / 12)
+
+
+def test_where_no_system_surely_carries_the_likely_ones_are_named() -> None:
+    records = {name: NEEDED[name] for name in ("likely", "small")}
+    ranking = rank(records, {name: PRICES[name] for name in records}, sessions=12)
+    assert ranking.pick is None
+    assert "No system surely carries 12 sessions; likely probably would" in rendered(
+        document(ranking), "text"
+    )
+    assert rank(records, {}, sessions=12).pick is None
+
+
+def test_what_all_systems_were_asked_for_is_needed_unless_a_number_is_given() -> None:
+    """A system that answers NO comes after one that answers YES, although more sessions fit on neither."""
+    records = {"no": system(4, 3, 4, evidence=NO), "yes": system(6, 5, 7)}
+    ranking = rank(records, {"no": 1.0, "yes": 2.0})
+    assert (ranking.needed, ranking.needed_given, ranking.pick) == (5, False, "yes")
+    assert [(one.name, one.carries) for one in ranking.systems] == [("yes", "yes"), ("no", "no")]
+    other = rank({**records, "more": system(9, 8, 10, ran=8)}, {})
+    assert other.needed is None and {one.carries for one in other.systems} == {None}
+    assert all(one.missing["carries"] for one in other.systems)
+
+
 def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes_last() -> None:
     found = rank({"a": system(40), "b": system(26, 24, 28), "c": system(None)}, {})
     assert [(one.name, one.place) for one in found.systems] == [("a", 1), ("b", 1), ("c", None)]
@@ -126,11 +187,14 @@ def test_a_number_without_an_interval_is_not_told_apart_and_an_unknown_one_comes
 
 def test_a_system_on_which_surely_fewer_fit_has_a_place() -> None:
     fewer = system(None, high=1, evidence=NO, ran=2)
-    found = rank({"a": fewer, "b": system(3, 3, 3, ran=2), "c": system(None, ran=2)}, {})
-    assert [(one.name, one.place) for one in found.systems] == [("b", 1), ("a", 2), ("c", None)]
-    assert "fewer than 2" in rendered(document(found), "text") and found.systems[1].behind == [
-        "surely more sessions fit on b"
+    found = rank({"a": fewer, "b": system(3, 3, 3, ran=2), "c": system(None, evidence=NO, ran=2)}, {})
+    assert [(one.name, one.place, one.carries) for one in found.systems] == [
+        ("b", 1, "yes"),
+        ("a", 2, "no"),
+        ("c", None, "no"),
     ]
+    assert "fewer than 2" in rendered(document(found), "text")
+    assert found.systems[1].behind == ["surely more sessions fit on b"]
 
 
 def test_a_number_that_no_run_bounds_from_above_is_at_least_that() -> None:
@@ -246,3 +310,34 @@ def test_systems_of_other_reference_times_are_not_ranked() -> None:
             other = msgspec.structs.replace(YES, reference=own)
         with pytest.raises(UsageError, match=f"b: must not be ranked: it was measured with {what}"):
             rank({"a": answered(YES), "b": answered(other)}, {})
+
+
+@pytest.mark.parametrize(
+    ("reference", "system", "said"),
+    [
+        ("small", "large", "large carries 5.00 (4.00 to 6.29) times the sessions of small."),
+        ("large", "small", "small carries 0.20 (0.16 to 0.25) times the sessions of large."),
+        (
+            "twin",
+            "fitting",
+            "fitting carries 0.93 (0.80 to 1.17) times the sessions of twin; "
+            "which of them carries more is open.",
+        ),
+        (
+            "small",
+            "unmeasured",
+            "How unmeasured compares with small is not known: "
+            "how many sessions fit on unmeasured is not known.",
+        ),
+    ],
+)
+def test_two_systems_are_compared_by_the_sessions_that_fit(reference: str, system: str, said: str) -> None:
+    """The ends are the extreme quotients: 36 / 9 and 44 / 7 of the first pair."""
+    ranking = rank({name: NEEDED[name] for name in (reference, system)}, {})
+    shown = rendered(document(ranking, compared=True), "text", 200)
+    assert shown.startswith(said) and shown.count(said) == 1
+    assert said in rendered(document(ranking), "text", 200)
+    markdown = rendered(document(ranking, compared=True), "markdown")
+    assert (
+        markdown.startswith(f"# {said.removesuffix('.')}\n") and markdown.count(said.removesuffix(".")) == 1
+    )

@@ -385,6 +385,8 @@ def answers(outputs: Outputs) -> None:
         Path(name).mkdir()
         write_qualification(Path(name), answered(evidence))
     outputs.forms("rank", "A", "B", "--price", "A=1.20/h", forms=("text", "json", "markdown"))
+    outputs.forms("rank", "A", "B", "--sessions", "30", forms=("text",))
+    outputs.forms("compare", "A", "B", forms=("text", "html"))
 
 
 def pages(outputs: Outputs) -> None:

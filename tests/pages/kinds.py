@@ -15,6 +15,7 @@ from starlette.testclient import TestClient
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
+from mawl.advice.rank import rank
 from mawl.archive.history import document as history
 from mawl.commands.server.application import create_app
 from mawl.commands.server.renderers import standard_renderers
@@ -25,11 +26,13 @@ from mawl.figures.comparison.compare import compare, compare_many
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.reports import campaign_document as campaign
+from mawl.reports import rank as ranking
 from mawl.reports.comparison import document as comparison
 from mawl.reports.document import rendered
 from mawl.reports.html import report
 from mawl.reports.qualification_forms import render_page
 from mawl.whatif.size import document as sizing
+from tests.advice.test_rank import NEEDED, PRICES
 from tests.archive.history.test_changes import followed, nights_with_step
 from tests.cli.test_replay import logs_and_run
 from tests.fakes import sized
@@ -135,5 +138,6 @@ KINDS: Mapping[str, Kind] = {
     **{f"campaign {name}": partial(_campaign, name) for name in CAMPAIGNS},
     "library": _library,
     "history": lambda _: rendered(history.document(followed(nights_with_step(1, "work", 0.1))), "html"),
+    "ranking": lambda _: rendered(ranking.document(rank(NEEDED, PRICES, "EUR", 12)), "html"),
     "sizing": lambda _: rendered(sizing.document(sized.answer()), "html"),
 }

@@ -1,12 +1,13 @@
-"""Qualified systems side by side: what fits, what limits, what a thousand jobs cost; places and ties.
+"""Qualified systems side by side: which carries what is needed, for how much; what fits, what limits; places.
 
-docs/design/qualify-answer.md says how a place is found.
+docs/design/qualify-answer.md says how a place is found and what carrying means.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from math import inf
+from typing import Literal
 
 import msgspec
 
@@ -29,19 +30,31 @@ FIGURES = (
 )
 """Fields of ``Ranked`` that are figures of the answer."""
 NO_PRICE = "no price was given for this system"
+NOT_ASKED = "the systems were asked for different numbers of sessions, and --sessions gives no number"
+
+HOURS_A_MONTH = 730.0
+"""8,760 hours of a year over 12."""
+
+Carries = Literal["yes", "probably", "not known", "probably not", "no"]
+"""Whether a system carries the needed sessions: ``yes`` and ``no`` are sure (the whole range of the sessions
+that fit is on one side, or mawl ran as many), ``probably`` and ``probably not`` say on which side the number
+is that fits while its range reaches to the other."""
+CARRIES: tuple[Carries, ...] = ("yes", "probably", "not known", "probably not", "no")
 
 
 class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     """One system.  Sessions are those of all its ``nodes`` together.
 
-    ``place`` counts the systems before it, and one; ``behind`` says behind which systems it surely is, and by
-    what.  ``fits_low`` without ``fits_high`` means at least, ``fits_high`` alone at most.  What is None has
-    its reason in ``missing``.
+    ``place`` is one more than the systems that are surely better; ``behind`` says which these are, and by
+    what.  ``carries`` is about the needed sessions.  ``price_per_session_month`` is the price of a month over
+    the sessions that fit; its ends are of the range of these.  ``fits_low`` without ``fits_high`` means at
+    least, ``fits_high`` alone at most.  What is None has its reason in ``missing``.
     """
 
     name: str
     place: int | None
     behind: list[str]
+    carries: Carries | None
     machine: str
     nodes: int
     answer: AnswerWord
@@ -61,6 +74,9 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
     joules_per_job: float | None
     energy_scope: str | None
     price_per_hour: float | None
+    price_per_session_month: float | None
+    price_per_session_month_low: float | None
+    price_per_session_month_high: float | None
     cost: float | None
     cost_low: float | None
     cost_high: float | None
@@ -72,11 +88,49 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
         """Whether so many sessions fit, and no run shows that more are too many."""
         return self.fits is not None and self.fits_high is None and self.fits_low == self.fits
 
+    @property
+    def sure_range(self) -> tuple[int | None, int | None]:
+        """The fewest and the most sessions that surely fit; None without a bound.
+
+        A system that answers YES carries what it was asked, and one that answers NO does not.
+        """
+        low, high = self.fits_low, self.fits_high
+        if self.answer == "carried":
+            low = max(low or 0, self.sessions)
+        if self.answer == "not carried":
+            fewer = self.sessions - self.nodes
+            high = fewer if high is None else min(high, fewer)
+        return low, high
+
+
+class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
+    """How many times the sessions of ``reference`` fit on ``system``; None with ``reason`` if not known.
+
+    ``low`` and ``high`` are the least and the greatest quotient of two numbers of the ranges.
+    """
+
+    system: str
+    reference: str
+    ratio: float | None
+    low: float | None
+    high: float | None
+    reason: str | None
+
 
 class Ranking(msgspec.Struct, frozen=True, kw_only=True):
-    """Systems by place; of one place the cheapest first.  Costs are of a thousand jobs."""
+    """Systems that carry the ``needed`` sessions first, the cheapest of them at the top; without a number by
+    place, of one place the cheapest first.
+
+    ``needed`` are the sessions that were given, or those that all systems were asked for
+    (``needed_given`` false).  ``pick`` is the cheapest system that surely carries them; None without prices.
+    Costs are of a thousand jobs.  ``session_ratio`` is that of the second of two systems to the first.
+    """
 
     currency: str
+    needed: int | None
+    needed_given: bool
+    pick: str | None
+    session_ratio: SessionRatio | None
     answer_bound: float
     workload: str
     scale: float
@@ -85,8 +139,13 @@ class Ranking(msgspec.Struct, frozen=True, kw_only=True):
     remarks: list[str]
 
 
-def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], currency: str = "") -> Ranking:
-    """The ranking of answered qualifications by name.
+def rank(
+    records: Mapping[str, Qualification],
+    prices: Mapping[str, float],
+    currency: str = "",
+    sessions: int | None = None,
+) -> Ranking:
+    """The ranking of answered qualifications by name; ``sessions`` are what the buyer needs, on all nodes.
 
     Raises ``UsageError`` where one has no answer, or they must not be compared.
     """
@@ -99,21 +158,38 @@ def rank(records: Mapping[str, Qualification], prices: Mapping[str, float], curr
             f"a price is given for {unknown[0]!r}, which is not ranked",
             cure=f"name one of {', '.join(records)}",
         )
-    found = [_ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
+    every = [_ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
     choice = _choice(first, records[first])
+    asked = {system.sessions for system in every}
+    needed = sessions or (asked.pop() if len(asked) == 1 else None)
     systems = [
-        _with_own_reasons(msgspec.structs.replace(one, cheapest=_cheapest(one, found)))
-        for one in _placed(found)
+        _with_own_reasons(
+            msgspec.structs.replace(
+                system, cheapest=_cheapest(system, every), carries=_carries(system, needed)
+            )
+        )
+        for system in _placed(every)
     ]
-    systems.sort(key=_order)
+    systems.sort(key=lambda system: _order(system, priced=bool(prices)))
+    carrying = [
+        system.name for system in systems if system.carries == "yes" and system.price_per_hour is not None
+    ]
     return Ranking(
         currency=currency,
+        needed=needed,
+        needed_given=sessions is not None,
+        pick=carrying[0] if carrying else None,
+        session_ratio=_session_ratio(every[1], every[0]) if len(every) == 2 else None,
         answer_bound=records[first].asked.answer_bound,
         workload=records[first].asked.workload,
         scale=choice.scale,
         cache=choice.cache,
         systems=systems,
-        remarks=[*_remarks(records), *_too_much_asked(systems), *_unpriced(records, prices)],
+        remarks=[
+            *_remarks(records),
+            *([] if needed else _too_much_asked(systems)),
+            *_unpriced(records, prices),
+        ],
     )
 
 
@@ -185,6 +261,9 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
     ends: list[float | None] = [None, None]
     if cost is not None and figures.slowdown and figures.slowdown_low and figures.slowdown_high:
         ends = [cost * end / figures.slowdown for end in (figures.slowdown_low, figures.slowdown_high)]
+    most, low, high = (_of_all_nodes(nodes, number) for number in (fits.sessions, fits.low, fits.high))
+    monthly = None if price is None else price * HOURS_A_MONTH
+    shares = [None if monthly is None or not number else monthly / number for number in (most, high, low)]
     missing = {
         "fits": fits.reason or "the number of sessions that fits is not known",
         "fits_low": fits.reason or "the number has no interval",
@@ -192,7 +271,12 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
         "place": "the number of sessions that fits is not known",
         "limit": answer.missing.get("limit", "it is not known"),
         **{name: answer.missing.get(f"figures.{name}", "it is not known") for name in FIGURES},
+        "carries": NOT_ASKED,
         "price_per_hour": NO_PRICE,
+        **dict.fromkeys(
+            ("price_per_session_month", "price_per_session_month_low", "price_per_session_month_high"),
+            NO_PRICE if price is None else "the number of sessions that fits, or its range, is not known",
+        ),
         **dict.fromkeys(
             ("cost", "cost_low", "cost_high", "cheapest"),
             NO_PRICE if price is None else "how many jobs an hour finishes, or their spread, is not known",
@@ -202,17 +286,21 @@ def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price
         name=name,
         place=None,
         behind=[],
+        carries=None,
         machine=_nodes_words(record) or _machine_words(record, answer),
         nodes=nodes,
         answer=answer.carried.answer,
         sessions=nodes * answer.sessions,
         **{name: getattr(figures, name) for name in FIGURES},
-        fits=_of_all_nodes(nodes, fits.sessions),
-        fits_low=_of_all_nodes(nodes, fits.low),
-        fits_high=_of_all_nodes(nodes, fits.high),
+        fits=most,
+        fits_low=low,
+        fits_high=high,
         fits_basis=fits.basis,
         limit=None if answer.limit is None else limit_words(answer.limit),
         price_per_hour=price,
+        price_per_session_month=shares[0],
+        price_per_session_month_low=shares[1],
+        price_per_session_month_high=shares[2],
         cost=cost,
         cost_low=ends[0],
         cost_high=ends[1],
@@ -282,17 +370,22 @@ def _placed(every: Sequence[Ranked]) -> list[Ranked]:
 
 
 def _fits_more(other: Ranked, one: Ranked) -> bool:
-    """Whether surely more sessions fit; a number without a range is not surely more than anything.
-
-    A system that answers YES carries what it was asked, and one that answers NO does not.
-    """
-    low, high = other.fits_low, one.fits_high
-    if other.answer == "carried":
-        low = max(low or 0, other.sessions)
-    if one.answer == "not carried":
-        fewer = one.sessions - one.nodes
-        high = fewer if high is None else min(high, fewer)
+    """Whether surely more sessions fit; a number without a range is not surely more than anything."""
+    low, high = other.sure_range[0], one.sure_range[1]
     return low is not None and high is not None and low > high
+
+
+def _carries(system: Ranked, needed: int | None) -> Carries | None:
+    if needed is None:
+        return None
+    low, high = system.sure_range
+    if low is not None and low >= needed:
+        return "yes"
+    if high is not None and high < needed:
+        return "no"
+    if system.fits is None:
+        return "not known"
+    return "probably" if system.fits >= needed else "probably not"
 
 
 def _delivers_more(other: Ranked, one: Ranked) -> bool:
@@ -300,9 +393,33 @@ def _delivers_more(other: Ranked, one: Ranked) -> bool:
     return low is not None and high is not None and low > high
 
 
-def _order(one: Ranked) -> tuple[bool, int, float, float, str]:
-    cost = inf if one.cost is None else one.cost
-    return one.place is None, one.place or 0, cost, -(one.fits or 0), one.name
+def _session_ratio(system: Ranked, reference: Ranked) -> SessionRatio:
+    (low, high), (reference_low, reference_high) = system.sure_range, reference.sure_range
+    known = [one.fits for one in (system, reference) if one.fits]
+    unknown = [one.name for one in (system, reference) if not one.fits]
+    return SessionRatio(
+        system=system.name,
+        reference=reference.name,
+        ratio=known[0] / known[1] if len(known) == 2 else None,
+        low=low / reference_high if low is not None and reference_high else None,
+        high=high / reference_low if high is not None and reference_low else None,
+        reason=f"how many sessions fit on {' and '.join(unknown)} is not known" if unknown else None,
+    )
+
+
+def _order(system: Ranked, *, priced: bool) -> tuple[int, bool, float, int, float, float, str]:
+    """By what they carry and cost; without a number of sessions, or without prices, by place."""
+    cost = inf if system.cost is None else system.cost
+    price = inf if system.price_per_hour is None else system.price_per_hour
+    return (
+        0 if system.carries is None else CARRIES.index(system.carries),
+        system.place is None,
+        price if priced and system.carries is not None else 0.0,
+        system.place or 0,
+        cost,
+        -(system.fits or 0),
+        system.name,
+    )
 
 
 def _too_much_asked(systems: Sequence[Ranked]) -> Iterator[str]:

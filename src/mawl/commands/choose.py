@@ -36,14 +36,17 @@ from mawl.whatif.size.document import document as size_document
 from mawl.whatif.size.document import printed
 from mawl.whatif.size.question import SizeAnswer, SizeQuestion, start_of
 
-RANK_FORMATS = ("text", "markdown", "json")
+FORMATS = ("text", "markdown", "json", "html")
+MOST_MINUTES = 1e6
+MOST_SESSIONS_ASKED = 100_000
 
 
 class RankArguments(Arguments):
-    """Qualified systems side by side: sessions that fit, slowdown, delivered cores, limit, cost of 1000 jobs.
+    """Which qualified system is the cheapest that carries the sessions you need? And the others, in order.
 
     Each SYSTEM is a folder that mawl qualify wrote; the system has the name of that folder. Prices are yours:
-    --price, or a file with per_hour. Systems that share a place are a tie: their ranges overlap.
+    --price, or a file with per_hour. Systems that carry the sessions come first, the cheapest at the top; the
+    table has the sessions that fit, the slowdown, what limits, and the price of a session and of 1000 jobs.
     docs/guides/read-an-answer.md shows it.
     """
 
@@ -54,7 +57,12 @@ class RankArguments(Arguments):
     prices: str | None = option(
         "FILE.toml", "a price book: currency, and per_hour with a price for each name"
     )
-    format: str = formats(*RANK_FORMATS)
+    sessions: int | None = option(
+        "N",
+        "how many sessions you need, on all nodes together (default: what all systems were asked for)",
+        form=Whole(1, MOST_SESSIONS_ASKED, of="sessions"),
+    )
+    format: str = formats(*FORMATS)
     output: str | None = OUTPUT
 
 
@@ -62,7 +70,7 @@ def run_rank(arguments: RankArguments) -> int:
     book = with_prices(
         load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
     )
-    records = _records(arguments.systems)
+    records = named_qualifications(arguments.systems)
     known = set(records)
     given = {text.rpartition("=")[0] for text in arguments.price}
     prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
@@ -75,12 +83,14 @@ def run_rank(arguments: RankArguments) -> int:
     width = width_for(arguments.output, LEAST_WIDTH)
     write_text(
         arguments.output,
-        lambda: _rendered_ranking(rank(records, prices, book.currency), arguments.format, width),
+        lambda: rendered_ranking(
+            rank(records, prices, book.currency, arguments.sessions), arguments.format, width
+        ),
     )
     return 0
 
 
-def _records(folders: list[str]) -> dict[str, Qualification]:
+def named_qualifications(folders: list[str]) -> dict[str, Qualification]:
     """Each record by the last part of its folder's name, or by the folder where two have the same."""
     if len(folders) < 2:
         raise UsageError(
@@ -95,10 +105,11 @@ def _records(folders: list[str]) -> dict[str, Qualification]:
     return {name: read_qualification(path) for name, path in zip(names, paths, strict=True)}
 
 
-def _rendered_ranking(ranking: Ranking, form: str, width: int) -> str:
+def rendered_ranking(ranking: Ranking, form: str, width: int, *, compared: bool = False) -> str:
+    """The ranking in one of ``FORMATS``, with a newline at its end; ``compared`` as of the document."""
     if form == "json":
         return rendered_json(msgspec.to_builtins(ranking)) + "\n"
-    return rendered(rank_document(ranking), form, width) + "\n"
+    return rendered(rank_document(ranking, compared=compared), form, width) + "\n"
 
 
 class PlacementArguments(Arguments):
@@ -136,9 +147,6 @@ SIZE_STATUS = (
     "exit status: 0 a pick, 3 no candidate carries by the forecast, 4 one does, but its probability is too "
     "small or not known, 1 a check failed, 2 wrong use, 130 interrupted"
 )
-FORMATS = ("text", "markdown", "json", "html")
-MOST_MINUTES = 1e6
-MOST_SESSIONS_ASKED = 100_000
 
 
 class SizeArguments(Arguments):

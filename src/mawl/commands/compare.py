@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from mawl.advice.rank import rank
 from mawl.base.errors import UsageError
 from mawl.commands.arguments import (
     FAILING_EXIT_STATUS,
@@ -21,18 +22,20 @@ from mawl.commands.arguments import (
     formats,
     settings,
 )
+from mawl.commands.choose import named_qualifications, rendered_ranking
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.figures.published_tables import FilledTable, fill_tables
 from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
+from mawl.records.model.qualification import Qualification
 from mawl.records.model.thresholds import value_of
 from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import places_of
-from mawl.records.store.files import FACTS
+from mawl.records.store.files import FACTS, QUALIFICATION
 from mawl.reports.json import render
 from mawl.reports.published import listing, markdown, page, text
 
@@ -54,6 +57,7 @@ class CompareArguments(Arguments):
     arm, several of these with commas between them, or a published result by its id. Two sides give their
     differences, three and more a table of all and each against the first. A statement needs five runs a side.
     A run of jobs that mawl derive made of logs is compared with these logs (mawl import) step by step.
+    Folders of mawl qualify are compared by the sessions that fit, as mawl rank does.
     """
 
     sides: list[str] = operand("SIDE", "reference first, then the candidates", nargs="*")
@@ -86,6 +90,10 @@ def run(arguments: CompareArguments) -> int:
     checks: list[ConditionCheck] = []
 
     def compared() -> str:
+        if (answers := _qualifications(arguments)) is not None:
+            return rendered_ranking(
+                rank(answers, {}), arguments.format, width_for(arguments.output), compared=True
+            )
         if (pair := _logs_and_run(arguments)) is not None:
             from mawl.derive.replay.compare import replay
 
@@ -99,6 +107,22 @@ def run(arguments: CompareArguments) -> int:
 
     write_text(arguments.output, compared)
     return failing.status(checks)
+
+
+def _qualifications(arguments: argparse.Namespace) -> dict[str, Qualification] | None:
+    """The answers of sides that are folders of ``mawl qualify``; None if not all of them are.
+
+    Raises ``UsageError`` for options that are about runs.
+    """
+    sides = [words for _, words in _sides(arguments)]
+    if not all(len(words) == 1 and (Path(words[0]) / QUALIFICATION).is_file() for words in sides):
+        return None
+    if arguments.fail_on or arguments.settings:
+        raise UsageError(
+            "--fail-on and --settings go with runs, not with qualifications",
+            cure="leave them out; mawl qualify has --fail-on",
+        )
+    return named_qualifications([words[0] for words in sides])
 
 
 def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, NumeralTickFormatter, Range1d
+from bokeh.models import ColumnDataSource, FactorRange, FixedTicker, NumeralTickFormatter, Range1d
 from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.base.units import counted_noun, format_rate
@@ -19,6 +19,7 @@ from mawl.reports.html.colours import light
 from mawl.reports.layout import figure
 
 NO_SESSIONS = "no candidate has a number of sessions that fits"
+NO_SESSIONS_OF_SYSTEMS = "no system has a number of sessions that fits"
 
 
 class PricedSystem(NamedTuple):
@@ -88,6 +89,64 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
         ],
         plot,
     )
+
+
+class RankedBar(NamedTuple):
+    """A system: the sessions that fit, their range (None: no such end), both in words, and its colour."""
+
+    name: str
+    sessions: int
+    low: int | None
+    high: int | None
+    said: str
+    colour: str
+
+
+BAR_PIXELS = 30
+"""Height of a chart for each of its bars."""
+
+
+def ranked_chart(bars: Sequence[RankedBar], needed: int | None) -> Chart:
+    """A bar for each system, in order: the sessions that fit, their range, and the needed number."""
+    title = "Sessions that fit"
+    caption = "A bar for each system, in the order of the table; the thin line is the range."
+    if not bars:
+        return Chart("ranked", title, caption, NO_SESSIONS_OF_SYSTEMS, [], None, NO_SESSIONS_OF_SYSTEMS)
+    source = ColumnDataSource(
+        {
+            "name": [bar.name for bar in bars],
+            "sessions": [bar.sessions for bar in bars],
+            "low": [bar.sessions if bar.low is None else bar.low for bar in bars],
+            "high": [bar.sessions if bar.high is None else bar.high for bar in bars],
+            "said": [bar.said for bar in bars],
+            "color": [light(bar.colour) for bar in bars],
+        },
+        name="ranked",
+    )
+    plot = blank(
+        "ranked",
+        height=90 + BAR_PIXELS * len(bars),
+        x_range=from_zero(),
+        y_range=FactorRange(factors=[bar.name for bar in reversed(bars)]),
+    )
+    drawn = plot.hbar(y="name", right="sessions", height=0.6, color="color", source=source)
+    plot.segment("low", "name", "high", "name", color=light("ink"), line_width=2, source=source)
+    keys = [Key("range of the number", "ink", "line")]
+    if needed is not None:
+        plot.add_layout(
+            Span(location=needed, dimension="height", line_color=light("ink"), line_dash="dashed")
+        )
+        keys = [
+            Key("carries the needed sessions", "good"),
+            Key("does not", "bad"),
+            Key("open: its range includes the number", "warn"),
+            *keys,
+            Key(f"needed: {counted_noun(needed, 'session')}", "ink", "dashed"),
+        ]
+    plot.xaxis.axis_label = "sessions that fit"
+    hover(plot, drawn, [("", "@name"), ("sessions", "@said")])
+    summary = "Bars: the sessions that fit on each system, with their range and the needed number."
+    return Chart("ranked", title, caption, summary, keys, plot)
 
 
 MARGIN = 0.5
