@@ -88,7 +88,8 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     starts_at = request.night.starts_at if request.night else _first_start(worked)
     libraries = Libraries(request.libraries)
     worked.sort(key=lambda job: (job.started_at is None, job.started_at or 0.0))
-    libraries.learn(table for step in chain.from_iterable(steps.values()) for table in step.tables)
+    known = steps if len(in_window) == len(chosen) else derivable_steps(run, in_window)[0]
+    libraries.learn(table for step in chain.from_iterable(known.values()) for table in step.tables)
     share = device_share(((step, job.job) for job in worked for step in steps[job.job]), libraries)
     names = Names(keep=request.keep_names, key=request.key)
     jobs, evidence, tables = _jobs(worked, steps, starts_at, share, names, libraries, request)

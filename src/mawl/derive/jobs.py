@@ -58,7 +58,12 @@ def memory_bytes(step: StepFigures, loads: Loads) -> Ranged:
             memory, max(memory - KILOBYTE_HUNDREDTH, 0.0), memory + KILOBYTE_HUNDREDTH, "told", "log"
         )
     if step.procedure in SORTS and loads.read:
-        sorted_ = math.fsum(part.value for part in loads.read.values())
+        filtered = any(note.filtered for note in step.tables)
+        sorted_ = math.fsum(
+            part.value
+            for role, part in (loads.written if filtered else loads.read).items()
+            if role != "util" or not filtered
+        )
         value = min(max(sorted_, LEAST_MEMORY_BYTES), SORTSIZE_BYTES)
         return Ranged(value, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory-of-sort")
     return Ranged(USUAL_MEMORY_BYTES, LEAST_MEMORY_BYTES, MEMSIZE_BYTES, "assumed", "memory")
@@ -119,7 +124,7 @@ class TableSizes:
         self._names, self._libraries = names, libraries
         self._sizes: dict[str, int] = {}
 
-    def of_step(self, step: StepFigures, job: str, read_bytes: int) -> tuple[str, ...]:
+    def of_step(self, step: StepFigures, job: str, read_bytes: int, inference: Inference) -> tuple[str, ...]:
         """Names of the tables of a step, made as large as it needs; one of its own where it names none."""
         if not read_bytes:
             return ()
@@ -128,12 +133,13 @@ class TableSizes:
             if note.direction == "read" and self._libraries.role_of(note) == "data":
                 key = self._libraries.key_of(note, job)
                 name = self._names.of("t", key[1] if key else f"file of {job}")
-                named[name] = named.get(name, 0) + max(note.rows or 0, 1)
+                size = max(int(inference.table_bytes(note, step, job)), 1)
+                named[name] = named.get(name, 0) + size
         if not named:
             named = {self._names.of("t", f"table of {job}"): 1}
-        rows = sum(named.values())
+        whole = sum(named.values())
         for name, mine in named.items():
-            size = max(read_bytes * mine // rows, LEAST_BYTES)
+            size = max(read_bytes * mine // whole, LEAST_BYTES)
             self._sizes[name] = min(max(self._sizes.get(name, 0), size), MOST_BYTES)
         return tuple(named)
 
@@ -154,7 +160,7 @@ def steps_of(
     found = []
     for step in steps:
         loads = _sized(inference.loads(step, job), size)
-        found.append(_step(step, job, loads, written, tables, names, size))
+        found.append(_step(step, job, loads, written, tables, inference, names, size))
     return found
 
 
@@ -174,6 +180,7 @@ def _step(
     loads: Loads,
     written: dict[Role, int],
     tables: TableSizes,
+    inference: Inference,
     names: Names,
     size: Growth,
 ) -> tuple[DerivedStep, StepEvidence]:
@@ -206,7 +213,7 @@ def _step(
         threads=min(int(threads.value), MOST_THREADS),
         memory_bytes=min(int(memory.value), MOST_BYTES),
         real_seconds=real_of(figures, size),
-        tables=tables.of_step(figures, job, read_bytes["data"]),
+        tables=tables.of_step(figures, job, read_bytes["data"], inference),
         **{
             role: RoleLoad(
                 read_bytes=read_bytes[role],

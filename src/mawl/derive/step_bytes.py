@@ -10,6 +10,7 @@ import msgspec
 
 from mawl.derive.steps import READERS, StepFigures
 from mawl.derive.tables import Libraries, ObservedSizes, Ranged, about, exactly
+from mawl.records.model.records import TableNote
 from mawl.records.spec.program_options import ROLES, Role
 
 BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
@@ -44,13 +45,14 @@ def spread(found: Parts, named: Parts, blocks: int | None, *, tells: bool, room:
     if blocks is None or not (tells or exceeds):
         return _util_of_roles(found, room)
     whole = blocks * BLOCKS_BELOW, blocks * BLOCKS_ABOVE if tells else max(blocks * BLOCKS_ABOVE, high)
-    rest = whole[1] - least
+    rest = whole[1] - least if exceeds else min(whole[1] - least, room)
     may = ROLES if exceeds else ("util",) if room else ()
     if rest <= 0 or not may:
         return found, whole
     wider = dict(found)
     for role, part in named.items():
-        wider[role] = msgspec.structs.replace(found[role], low=min(found[role].low, part.low))
+        lowest = part.low if exceeds else max(part.low, found[role].low - rest)
+        wider[role] = msgspec.structs.replace(found[role], low=min(found[role].low, lowest))
     for role in may:
         own = named[role].low if role in named else 0.0
         wider[role] = _up_to(wider.get(role), own + rest, "any-role" if exceeds else "may-spill")
@@ -94,6 +96,10 @@ SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 
 LEAST_SPILL = 2**20
 """Writes of a sort or a join to no table of a note: utility files from so many bytes on, else a listing."""
+
+FILTERED = ("where-open", "where-blocks", "where-whole")
+PARTLY_READ = (*FILTERED, "part-of-table")
+"""Rules of tables of which a step read more than the rows of their notes."""
 
 
 class Loads(msgspec.Struct, frozen=True):
@@ -146,6 +152,7 @@ class Inference:
         to_read = _with_util(named["read"], spill) if named["read"] else {}
         blocks_in = self._blocks(step, "read", to_read)
         read = self._direction(step, job, "read", to_read, blocks_in)
+        to_read = {role: _as_high(part, read.get(role)) for role, part in to_read.items()}
         if spill is not None and not to_read:
             read = _read_back(read, spill, counted=bool(blocks_in) and self._reads_told)
         room = 0.0 if names_util else _room(step, read if passed == named["read"] else passed, spill)
@@ -193,17 +200,17 @@ class Inference:
                 return parts
         if blocks is None:
             return parts if step.tables or step.remote_tables else _at_most(step, direction)
-        filtered = next((role for role, part in parts.items() if part.rule == "where-open"), None)
-        if filtered is not None and blocks > expected:
-            rest = about(blocks - expected, BLOCKS_BELOW, BLOCKS_ABOVE, "inferred", "where-blocks")
-            return {**parts, filtered: _added(msgspec.structs.replace(parts[filtered], high=0.0), rest)}
+        partly = next((role for rule in PARTLY_READ for role, one in parts.items() if one.rule == rule), None)
+        if partly is not None:
+            return _with_rest(blocks, parts, partly, tells=tells)
         if not expected:
             return _unnamed(step, next(iter(parts), self._usual(step, job, direction)), blocks, tells=tells)
         if not tells and blocks < expected:
             if blocks < ends_of(parts)[0]:
                 return {role: _cached(part, blocks / expected) for role, part in parts.items()}
             return {role: _at_least(one, parts[role]) for role, one in _shared_out(blocks, parts).items()}
-        if blocks > BLOCKS_ABOVE * ends_of(parts)[1] and step.procedure in SPILLS:
+        beyond = blocks - BLOCKS_ABOVE * ends_of(parts)[1]
+        if step.procedure in SPILLS and (beyond >= LEAST_SPILL or (beyond > 0 and "util" in parts)):
             rest = about(blocks - expected, 0.0, 1.0, "inferred", "rest-util")
             return {**parts, "util": _added(parts["util"], rest) if "util" in parts else rest}
         return _shared_out(blocks, parts)
@@ -235,6 +242,11 @@ class Inference:
         part = size.times(writes[0].rows / reads[0].rows)
         role = self._libraries.role_of(writes[0])
         return {role: msgspec.structs.replace(part, rule="sorted-width")}
+
+    def table_bytes(self, note: TableNote, step: StepFigures, job: str) -> float:
+        """About what the step moves of one of its tables, as far as rows and widths tell."""
+        size = self._sizes.of(note, job, indexed=step.indexes_used > 0)
+        return 0.0 if size is None else size.value
 
     def known_reads(self, step: StepFigures, job: str) -> float | None:
         """Bytes of the tables that a step reads, where the width or size of all of them is known."""
@@ -349,6 +361,42 @@ def _room(step: StepFigures, read: Parts, spill: Ranged | None) -> float:
     most = math.fsum(part.high for role, part in read.items() if role != "util")
     sorts = step.procedure in SORTS and step.memory_bytes is not None
     return 0.0 if sorts and spill is None and most <= (step.memory_bytes or 0) else most
+
+
+def _as_high(part: Ranged, found: Ranged | None) -> Ranged:
+    """A table of which the step read more than its rows: what no other table explains is of this one."""
+    if found is None or part.rule not in PARTLY_READ:
+        return part
+    return msgspec.structs.replace(part, high=max(part.high, found.high))
+
+
+def _with_rest(blocks: float, parts: Parts, partly: Role, *, tells: bool) -> Parts:
+    """Block operations of a step that read more of a table than its rows: those that no other table explains.
+
+    The other roles keep their sizes.  If block operations do not count all that is read, they are the least.
+    """
+    others = {role: part for role, part in parts.items() if role != partly}
+    expected = math.fsum(part.value for part in others.values())
+    least, most = ends_of(others)
+    mine = parts[partly]
+    rest = blocks - expected
+    low = max(mine.low, blocks * BLOCKS_BELOW - most)
+    high = max(blocks * BLOCKS_ABOVE - least, mine.low)
+    rule = "where-blocks" if mine.rule in FILTERED else mine.rule
+    if not tells:
+        value = max(rest, mine.value)
+        high = max(high, mine.high)
+        if rest < mine.value:
+            rule = mine.rule if mine.rule in FILTERED else "blocks-cached"
+    elif rest < mine.low:
+        return _shared_out(blocks, parts)
+    else:
+        value = rest
+        others = {
+            role: msgspec.structs.replace(part, high=max(min(part.high, blocks * BLOCKS_ABOVE), part.value))
+            for role, part in others.items()
+        }
+    return {**others, partly: Ranged(value, min(low, value), max(high, value), mine.origin, rule)}
 
 
 def _shared_out(blocks: float, parts: Parts) -> Parts:

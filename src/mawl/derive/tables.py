@@ -66,9 +66,12 @@ RULES: dict[str, str] = {
     "counts the rows that passed; an index can have found these alone",
     "where-open": "rows after WHERE: the log counts the rows that passed, and no step tells how many the "
     "table has; the range goes up to what the real time allows at 1 GB/s",
-    "where-blocks": "rows after WHERE: block operations times 512 bytes, less those of the other tables",
-    "part-of-table": "fewer rows than another step tells of the table (OBS=, STOP, an index): the range goes "
-    "up to the whole table",
+    "where-blocks": "rows after WHERE: the step read more than the rows that passed, and block operations "
+    "times 512 bytes, less the sizes of the other tables, tell how much",
+    "part-of-table": "fewer rows than another step tells of the table (OBS=, FIRSTOBS=, STOP, an index): the "
+    "range goes up to the whole table; block operations beyond the other tables are of this one",
+    "part-of-file": "the records that were read are less than the file whose size the log tells (OBS=, "
+    "FIRSTOBS=, STOP): the range goes up to the whole file",
     "sorted-width": "rows times bytes a row of the table that was sorted",
     "variables": "rows times variables times 8 bytes, the length of a number in SAS; character variables are "
     "longer or shorter",
@@ -119,6 +122,17 @@ USUAL_ROLES: dict[Role, re.Pattern[str]] = {
 """Librefs that are not of permanent tables, unless the user says otherwise."""
 
 
+def whole_rows(note: TableNote) -> int | None:
+    """The rows of a table, as far as a note tells: at least those that were read without a WHERE.
+
+    None for rows that were inserted: that note does not say how many there were before.
+    """
+    if note.table_rows is not None:
+        return note.table_rows
+    inserted = note.direction == "written" and note.variables is None
+    return None if inserted or note.filtered else note.rows
+
+
 class Libraries:
     """Which role a libref is in, and how many rows its tables have."""
 
@@ -134,10 +148,10 @@ class Libraries:
     def learn(self, notes: Iterable[TableNote]) -> None:
         """Take the rows of permanent tables from notes of any step: written, or read whole."""
         for note in notes:
-            key = self.key_of(note, "")
-            known = key is not None and self.role_of(note) == "data" and not note.filtered
-            if key is not None and known and note.rows is not None:
-                self.rows[key] = max(self.rows.get(key, 0), note.rows)
+            rows = whole_rows(note)
+            if rows is None or self.role_of(note) != "data" or (key := self.key_of(note, "")) is None:
+                continue
+            self.rows[key] = max(self.rows.get(key, 0), rows)
 
     def role_of(self, note: TableNote) -> Role:
         """The role of a table; external files, and tables whose name cannot be read, are permanent."""
@@ -179,11 +193,15 @@ class ObservedSizes:
         if note.variables is not None:
             self._variables[key] = note.variables
         widths = self._widths.setdefault(key, [])
-        if key[0]:  # a table of WORK is replaced
+        rows = whole_rows(note)
+        if rows is None and note.rows is not None and key in self._written:
+            rows = (self._written[key] or 0) + note.rows  # rows were inserted
+        elif key[0] and note.table_rows is None:  # a table of WORK is replaced
             widths.clear()
             self._at_most.discard(key)
-            self._rows[key] = note.rows or 0
-        self._written[key] = note.rows
+        if key[0]:
+            self._rows[key] = rows or 0
+        self._written[key] = rows
         if table_bytes is not None and note.rows:
             widths.append(table_bytes / note.rows)
             if at_most:
@@ -193,7 +211,8 @@ class ObservedSizes:
         """Bytes that a step moves of a table; None where the note tells no rows.
 
         A step reads more rows than pass its WHERE, unless it is ``indexed``; the highest value is infinite if
-        nothing tells how many rows the table has.
+        nothing tells how many rows the table has.  A table that an earlier step wrote has the rows of then,
+        and at most those that any step tells.
         """
         passed = self.of_rows(note, job)
         if passed is None or note.direction != "read" or note.external or note.rows is None:
@@ -202,14 +221,20 @@ class ObservedSizes:
         rows = None if key is None else self._rows.get(key)
         if rows is None or rows < note.rows:
             return msgspec.structs.replace(passed, high=inf, rule="where-open") if note.filtered else passed
-        if key is not None and note.rows in (rows, self._written.get(key)) and not note.filtered:
+        written = None if key is None else self._written.get(key)
+        if note.rows in (rows, written) and not note.filtered:
             return passed
-        whole = self.of_rows(msgspec.structs.replace(note, rows=rows), job)
-        assert whole is not None, "the note tells rows"
+        whole = self._of(note, rows, job)
         if note.filtered:
-            value = passed.value if indexed else whole.value
-            return Ranged(value, passed.low, whole.high, "inferred", "where-whole")
+            then = whole if written is None or written < note.rows else self._of(note, written, job)
+            value = passed.value if indexed else then.value
+            return Ranged(value, passed.low, max(whole.high, then.high), "inferred", "where-whole")
         return msgspec.structs.replace(passed, high=whole.high, rule="part-of-table")
+
+    def _of(self, note: TableNote, rows: int, job: str) -> Ranged:
+        size = self.of_rows(msgspec.structs.replace(note, rows=rows), job)
+        assert size is not None, "the note tells rows"
+        return size
 
     def of_rows(self, note: TableNote, job: str) -> Ranged | None:
         """Bytes of the rows that a note tells; None where it tells no rows."""
@@ -241,18 +266,26 @@ class ObservedSizes:
 
 
 def _external(note: TableNote) -> Ranged | None:
-    if note.file_bytes is not None:
-        return exactly(float(note.file_bytes), "file")
+    records = _records(note)
+    if note.file_bytes is None:
+        return records
+    if records is not None and records.rule == "records" and records.high < note.file_bytes:
+        return msgspec.structs.replace(records, high=float(note.file_bytes), rule="part-of-file")
+    return exactly(float(note.file_bytes), "file")
+
+
+def _records(note: TableNote) -> Ranged | None:
+    """Bytes of the records that a note tells."""
     if note.rows is None:
         return None
-    if note.longest_record_bytes is not None:
-        shortest = min(note.shortest_record_bytes or 0, note.longest_record_bytes)
-        mean = (shortest + note.longest_record_bytes) / 2 + 1
-        return Ranged(
-            note.rows * mean,
-            note.rows * float(shortest),
-            note.rows * float(note.longest_record_bytes + 2),
-            "inferred",
-            "records",
-        )
-    return about(note.rows * USUAL_RECORD_BYTES, 0.1, 10.0, "assumed", "records-only")
+    if note.longest_record_bytes is None:
+        return about(note.rows * USUAL_RECORD_BYTES, 0.1, 10.0, "assumed", "records-only")
+    shortest = min(note.shortest_record_bytes or 0, note.longest_record_bytes)
+    mean = (shortest + note.longest_record_bytes) / 2 + 1
+    return Ranged(
+        note.rows * mean,
+        note.rows * float(shortest),
+        note.rows * float(note.longest_record_bytes + 2),
+        "inferred",
+        "records",
+    )

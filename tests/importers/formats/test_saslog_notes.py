@@ -120,7 +120,10 @@ def test_an_append_wrote_the_rows_that_it_added(without: str, added: int) -> Non
     [note] = read_notes((above + BLOCK).splitlines(keepends=True))
     assert note.rows_written == added
     assert note.notes is not None
-    assert note.notes.tables[-1] == TableNote(direction="written", name="DWH.FACT", rows=added, variables=6)
+    whole = 297000000 if added == 5000 else None
+    assert note.notes.tables[-1] == TableNote(
+        direction="written", name="DWH.FACT", rows=added, table_rows=whole, variables=6
+    )
 
 
 UPLOAD = (
@@ -258,6 +261,21 @@ def test_details_do_not_hide_a_page_header_nor_figures_without_a_heading() -> No
     [note] = [entry for entry in entries if isinstance(entry, PerformanceNote)]
     assert told == [2]
     assert note.notes == StepNotes(tables=(TableNote(direction="read", name="WORK.A", rows=3),))
+
+
+@pytest.mark.parametrize(
+    "between",
+    ["", "7     The SAS System        10:00 Friday, November 20, 2026\n\n", "\x0c7  A title\n \n"],
+)
+@pytest.mark.parametrize("read", ["the data set BIG.ALL.", "the data set\n      BIG.ALL."])
+def test_a_where_is_read_below_its_note_and_below_the_head_of_a_page(between: str, read: str) -> None:
+    where = "      WHERE x<11 and name in ('a',\n      'b');\n"
+    other = "NOTE: There were 5 observations read from the data set WORK.B.\n"
+    text = f"NOTE: There were 10 observations read from {read}\n{between}{where}{other}{BLOCK}"
+    lines = [f"{line}\n" for line in text.split("\n")]
+    [note] = read_notes(lines)
+    assert note.notes is not None
+    assert [table.filtered for table in note.notes.tables] == [True, False]
 
 
 def test_thousands_commas_are_no_part_of_a_number() -> None:

@@ -40,6 +40,9 @@ PIECES = (
     b"NOTE: The data set A.B has 5 observations and 3 variables.\n",
     b"      WHERE x<11;\n",
     b"NOTE: There were 7 observations read from the data set WORK.Q.\n      WHERE x<11;\n",
+    b"NOTE: There were 7 observations read from the data set WORK.Q.\n"
+    b"\f3   The SAS System   10:00 Friday, November 20, 2026\n\n      WHERE x<11;\n",
+    b"NOTE: 5 observations added.\nNOTE: The data set A.B has 9 observations and 3 variables.\n",
     b"      cpu time            0.29 seconds\n",
     b"ERROR: x\n",
     b"real time ",

@@ -16,6 +16,7 @@ from mawl.importers.formats.saslog_block import (
     MAINFRAME,
     MOST_BYTES_OF_A_NOTE,
     RESOURCES,
+    WHERE_BELOW,
     OpenBlock,
     is_time,
     names_figure,
@@ -211,8 +212,8 @@ class LogReader:
         self._line += content.count(b"\n", counted, self._read)
 
     def _is_within(self, content: bytes, at: int) -> bool:
-        """Whether the line at a place belongs to what is being read; a WHERE stands right below its note."""
-        if self._details == "where" and not content.startswith(b"  ", at):
+        """Whether the line at a place belongs to what is being read, or a WHERE is below its note."""
+        if self._details == "where" and not WHERE_BELOW.match(content, at):
             self._details = None
         return bool(self._block or self._joined or self._suspect or self._details)
 
@@ -283,7 +284,7 @@ class LogReader:
                 self._above.detail(self._details, line)
                 if self._details == "libref" and (engine := self._above.engine(line)) is not None:
                     yield LogFact(self._line, "libref", engine)
-            else:
+            elif self._details != "where":  # the head of a page can be above a WHERE
                 self._details = None
 
     def _give_up(self, below: str) -> Iterator[LogFact]:

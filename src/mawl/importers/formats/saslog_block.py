@@ -251,7 +251,11 @@ _HEADED = re.compile(
 _PAGE_HEAD = re.compile(rb"\n((?:\f[^\n]*|[^\n]*day, [^\n]*)\n)[ ]*\n")
 MOST_BYTES_OF_A_NOTE = 2048
 
-_ROWS = re.compile(_READ + rb"(?! {2,}WHERE )|" + _WRITTEN)
+_WHERE_BELOW = rb"(?:(?:(?:\f[^\n]*|[^\n]*day, [^\n]*)\n)?[ ]*\n)? {2,}WHERE "
+WHERE_BELOW = re.compile(_WHERE_BELOW)
+"""A WHERE, below its note on rows; the head of a page and a line of blanks may be between."""
+
+_ROWS = re.compile(_READ + rb"(?!" + _WHERE_BELOW + rb")|" + _WRITTEN)
 
 
 def whole_rows(content: bytes, start: int, above: Above) -> int | None:
@@ -284,12 +288,14 @@ def _add_rows(
     if written is not None and written_name is not None and variables is not None:
         if above.repeats(written_name.decode(), int(written), int(variables)):
             return
-        rows, columns = above.rows_written(int(written)), int(variables)
+        rows, columns = int(written), int(variables)
+        note = TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns)
+        note = above.as_added(note, rows)
         before = counts.get("rows_written", 0)
-        counts["rows_written"] = None if before is None else before + rows
+        counts["rows_written"] = None if before is None or note.rows is None else before + note.rows
         before = counts.get("variables_written", 0)
         counts["variables_written"] = None if before is None else before + columns
-        above.keep(TableNote(direction="written", name=written_name.decode(), rows=rows, variables=columns))
+        above.keep(note)
 
 
 class NotePlace(NamedTuple):

@@ -330,7 +330,7 @@ class Above:
             return
         read = note.direction == "read"
         if note.variables is not None and note.rows is not None:
-            note = msgspec.structs.replace(note, rows=self.rows_written(note.rows))
+            note = self.as_added(note, note.rows)
         if note.rows is not None or note.file_bytes is None:
             self.count("rows_read" if read else "rows_written", note.rows)
         if note.variables is not None:
@@ -340,13 +340,13 @@ class Above:
             self._file_bytes = None
         self.keep(note)
 
-    def rows_written(self, rows: int) -> int:
-        """The rows that a step wrote into a table that now has so many: those that were added, if it says so.
+    def as_added(self, note: TableNote, rows: int) -> TableNote:
+        """The note on a table that now has so many rows, with those that the step added, if it says so.
 
         PROC APPEND writes both: ``5 observations added.``, and below it the rows of the whole base table.
         """
         added, self._added = self._added, None
-        return rows if added is None else added
+        return note if added is None else msgspec.structs.replace(note, rows=added, table_rows=rows)
 
     def repeats(self, name: str | None, rows: int | None, variables: int | None) -> bool:
         """Whether a note tells once more what the last one did.

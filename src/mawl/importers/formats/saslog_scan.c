@@ -354,6 +354,22 @@ static void put_number(struct group *into, int64_t value)
 
 static void add(int64_t *sum, int64_t value) { *sum = *sum == MISSING ? value : *sum + value; }
 
+/* Whether a WHERE is on the next line, or below the head of a page and a line of blanks. */
+static int where_below(struct cursor line)
+{
+    size_t left = (size_t)(line.end - line.at), most = left < MOST_LINE ? left : MOST_LINE;
+    if (!left || *line.at == 'N')
+        return 0;
+    const char *end = memchr(line.at, '\n', most);
+    struct cursor below = line;
+    if (end && (*line.at == '\f' || memmem(line.at, (size_t)(end - line.at), "day, ", 5)))
+        below.at = end + 1;
+    struct cursor after = below;
+    if (line_end(&after))
+        below = after;
+    return text(&below, "  ") && (text(&below, "WHERE ") || (blanks(&below) && text(&below, "WHERE ")));
+}
+
 /* A note on the rows of one table; 0 if the line is no such note, or the group has MOST_TABLES tables. */
 static int rows_line(struct cursor *in, struct group *group)
 {
@@ -366,8 +382,7 @@ static int rows_line(struct cursor *in, struct group *group)
         if (!(digits(&line, MOST_DIGITS, &rows) && text(&line, " observations read from the data set ")
               && table(&line, &name, &size) && text(&line, ".") && line_end(&line)))
             return 0;
-        struct cursor below = line;
-        if (text(&below, "  ") && (text(&below, "WHERE ") || (blanks(&below) && text(&below, "WHERE "))))
+        if (where_below(line))
             return 0; /* Python reads what a WHERE let pass */
     } else if (!(text(&line, "NOTE: The data set ") && table(&line, &name, &size) && text(&line, " has ")
                  && digits(&line, MOST_DIGITS, &rows) && text(&line, " observations and ")

@@ -186,6 +186,7 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     role; ``name`` is then ``ROLE.PROGRAM``.  ``pages`` is told of compressed tables only, and counts pages of
     the table's own page size, which no log tells.  A ``remote`` table lies in a database or another session:
     the log tells the engine of its libref.  ``filtered``: ``rows`` are those that a WHERE let pass.
+    ``table_rows`` are those of the whole table, where ``rows`` were added to it.
     """
 
     direction: Literal["read", "written"]
@@ -194,6 +195,7 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     remote: bool = False
     filtered: bool = False
     rows: Count | None = None
+    table_rows: Count | None = None
     variables: Count | None = None
     shortest_record_bytes: Count | None = None
     longest_record_bytes: Count | None = None
