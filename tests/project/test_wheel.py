@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -67,10 +68,10 @@ def wheel(sdist: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def package_files() -> set[str]:
-    """Every file of the package, as paths below ``src``."""
+    """Every file of the package, as paths below ``src``; the guides are there by a link to their folder."""
     return {
         path.relative_to(ROOT / "src").as_posix()
-        for path in (ROOT / "src/mawl").rglob("*")
+        for path in [*(ROOT / "src/mawl").rglob("*"), *(ROOT / "src/mawl/guides").iterdir()]
         if path.is_file() and "__pycache__" not in path.parts
     }
 
@@ -154,10 +155,13 @@ def installed(wheel: Path, tmp_path: Path) -> Callable[..., str]:
     # Libraries are those of this environment; a line of a .pth file brings no editable mawl with it.
     (packages / "libraries.pth").write_text(sysconfig.get_path("purelib") + "\n")
 
+    alone = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+
     def mawl(*words: str) -> str:
         ended = subprocess.run(
             [str(empty / "bin/mawl"), *words],
             cwd=tmp_path,
+            env=alone,
             capture_output=True,
             text=True,
             stdin=subprocess.DEVNULL,
@@ -166,8 +170,15 @@ def installed(wheel: Path, tmp_path: Path) -> Callable[..., str]:
         return ended.stdout
 
     place = [str(python), "-c", "import mawl; print(mawl.__file__)"]
-    assert str(packages) in subprocess.run(place, cwd=tmp_path, capture_output=True, text=True).stdout
+    called = subprocess.run(place, cwd=tmp_path, env=alone, capture_output=True, text=True)
+    assert str(packages) in called.stdout
     return mawl
+
+
+def test_what_is_installed_from_the_wheel_alone_prints_its_guides(installed: Callable[..., str]) -> None:
+    listed = {line.split()[0] for line in installed("help").splitlines()[1:]}
+    assert listed == {path.stem for path in (ROOT / "docs/guides").glob("*.md")}
+    assert "# Qualify a machine" in installed("help", "qualify")
 
 
 @pytest.mark.lab

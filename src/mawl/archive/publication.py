@@ -192,9 +192,7 @@ VALIDITY_NUMBERS: tuple[tuple[int, str, str], ...] = (
 )
 """Number, rule of ``advice.validity`` and title.  ``repeats`` counts runs, and is V25."""
 
-_VALIDITY_LIMITS = (
-    "Whether the run's own records are true. docs/design/validity.md gives the reason for each bound."
-)
+_VALIDITY_LIMITS = "Whether the run's own records are true."
 
 
 def validity_faults(rule: str, subject: ValidationSubject) -> Iterator[Fault]:

@@ -47,7 +47,7 @@ class RankArguments(Arguments):
     Each SYSTEM is a folder that mawl qualify wrote; the system has the name of that folder. Prices are yours:
     --price, or a file with per_hour. Systems that carry the sessions come first, the cheapest at the top; the
     table has the sessions that fit, the slowdown, what limits, and the price of a session and of 1000 jobs.
-    docs/guides/read-an-answer.md shows it.
+    mawl help read-an-answer shows it.
     """
 
     systems: list[str] = operand("SYSTEM", "folders that mawl qualify wrote", nargs="+")
@@ -117,7 +117,7 @@ class PlacementArguments(Arguments):
 
     For each role and each probed target: the rate to expect, what a move would change of the summed real
     time, within bounds, and whether the role fits; then the best placement of all roles together, and the
-    command that proves it. docs/guides/placement.md shows it, docs/design/volumes.md has the model.
+    command that proves it. mawl help placement shows it.
     """
 
     run: str = RUN
@@ -153,10 +153,9 @@ class SizeArguments(Arguments):
     """What to buy: the cheapest system of your price list that carries the load of a run.
 
     Each candidate of the list is simulated with the load that the run measured. It carries N sessions if
-    their jobs take at most twice their reference time together (the setting answer_bound). The probability
-    comes from n forecasts that were compared with measured times: it is k / (n + 1) if the bound holds with
-    the errors of k of them. docs/guides/size.md goes from a measured run to a purchase, docs/design/size.md
-    has the definitions.
+    their jobs take at most twice their reference time together (the setting answer_bound). mawl applies
+    the errors of n earlier forecasts; if the bound holds with k of them, the probability is k / (n + 1).
+    mawl help size goes from a measured run to a purchase.
     """
 
     catalogue: str = operand("FILE.toml", "your price list: candidates and upgrades")

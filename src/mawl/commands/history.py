@@ -1,8 +1,7 @@
 """Runs of one workload over time: when jobs became slower or faster, by how much, and what changed then.
 
 Runs of one night (a campaign, or runs less than four hours apart) count together. An import of many nights
-is divided into its nights. docs/guides/history.md shows it, and docs/design/history.md has the method, with
-how often it errs.
+is divided into its nights. mawl help history shows it, and how often it errs.
 """
 
 from __future__ import annotations

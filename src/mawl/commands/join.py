@@ -40,7 +40,7 @@ class Attached(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class AttachArguments(Arguments):
-    """Join statistics of storage arrays to a finished run, on its clock (docs/guides/arrays.md).
+    """Join statistics of storage arrays to a finished run, on its clock (mawl help arrays).
 
     Reports then show latency and throughput at the array next to the host's. arrays.json is added to the run
     folder, and report.html is made again if it is there; other files are not changed.

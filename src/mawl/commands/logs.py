@@ -40,7 +40,7 @@ MOST_SHOWN = 5
 class ImportArguments(Arguments):
     """Import SAS logs, histories of schedulers, recordings of hosts, files of fio: together they are one run.
 
-    Kinds are found by what files hold. docs/guides/import.md has examples, and what can and cannot be known.
+    Kinds are found by what files hold. mawl help import has examples, and what can and cannot be known.
     """
 
     paths: list[str] = operand("PATH", "files, or directories with all below them", nargs="+")
@@ -143,7 +143,7 @@ class DeriveArguments(Arguments):
     """Make a workload from SAS logs: the jobs of a night, as records that mawl runs without SAS.
 
     LOGS are SAS logs, with or without the history of their scheduler and recordings of their hosts, or one
-    run folder. docs/guides/derive.md has examples. evidence.html shows for each number whether it is in the
+    run folder. mawl help derive has examples. evidence.html shows for each number whether it is in the
     logs, inferred from them, or assumed.
     """
 

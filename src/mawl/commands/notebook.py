@@ -33,8 +33,8 @@ _ROW = Markup("<tr><th>{}</th><td>{}</td></tr>")
 class OpenedRun:
     """A stored run for programs and notebooks.
 
-    ``jobs``, ``steps``, ``events`` and ``samples`` are Arrow tables with the columns of
-    docs/design/run-folder.md; they are read when they are first asked for.
+    ``jobs``, ``steps``, ``events`` and ``samples`` are Arrow tables, read when they are first
+    asked for.
     Every member raises ``UnreadableRunError`` if a file that it needs is damaged.
     """
 
@@ -78,7 +78,7 @@ class OpenedRun:
 
     @cached_property
     def summary(self) -> Judged:
-        """All figures of the report with its judgements, typed; docs/reference/metrics.md defines each.
+        """All figures of the report with its judgements, typed, each with one definition.
 
         A figure that is not known is None, and ``summary.missing`` has its reason by its path.
         """

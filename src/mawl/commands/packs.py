@@ -33,8 +33,7 @@ class PackArguments(Arguments):
     """One file of a run or campaign that others can check: its data, what mawl printed from it, and a
     manifest.
 
-    mawl validate checks such a pack, docs/guides/pack-and-validate.md shows it, and docs/design/archive.md
-    says what a pack can prove.
+    mawl validate checks such a pack, mawl help pack-and-validate says what a pack can prove.
     """
 
     run: str = operand(
@@ -107,7 +106,7 @@ VALIDATE_STATUS = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong u
 class ValidateArguments(Arguments):
     """Check a pack, a run or a campaign by numbered rules: is it whole, unaltered, and fit to publish?
 
-    docs/reference/rules.md says what each rule shows and what it cannot show.
+    mawl help pack-and-validate says what the rules show.
     """
 
     subject: str = operand(
@@ -167,7 +166,7 @@ class PublishArguments(Arguments):
     """A static site of packs: a table, a page for each with its rules, the data to download, and a feed.
 
     The pages work without a web server. Only filters and the page of two results need scripts. mawl checks
-    every pack first, and refuses one whose figures cannot be relied on. docs/guides/publish.md shows it.
+    every pack first, and refuses one whose figures cannot be relied on. mawl help publish shows it.
     """
 
     packs: list[str] = operand("PACK", "files that mawl pack wrote", nargs="+")

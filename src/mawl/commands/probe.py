@@ -1,7 +1,7 @@
 """What the storage itself can do: fio over each role or directory, and the guideline of SAS per core.
 
 Without directories it probes the three roles; with --full every pattern, size and number of streams.
-Results are kept test by test in --output; docs/guides/probe.md says how to read them.
+Results are kept test by test in --output; mawl help probe says how to read them.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """From "I have this server" to an answer: does it carry the load, what limits it, how many sessions fit.
 
 Looks at the machine, probes its storage, times the programs, chooses sessions and scale for the time that you
-give, shows what it expects, asks, runs, and answers in one sentence.  docs/guides/qualify.md shows it.
+give, shows what it expects, asks, runs, and answers in one sentence.  mawl help qualify shows it.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class QualifyArguments(Arguments):
     """From "I have this server" to an answer: does it carry the load, what limits it, how many sessions fit.
 
     Looks at the machine, probes its storage, times the programs, chooses sessions and scale for the time that
-    you give, shows what it expects, asks, runs, and answers in one sentence. docs/guides/qualify.md shows it.
+    you give, shows what it expects, asks, runs, and answers in one sentence. mawl help qualify shows it.
     """
 
     roles: Any = options_of_run(*ROLES, "volume_order")

@@ -1,6 +1,6 @@
 """Report a stored run or campaign: a screen of text, a page of HTML, or a format that others read.
 
-docs/guides/exports.md says what each format holds and who reads it, docs/guides/html-report.md the page.
+mawl help exports says what each format holds and who reads it, mawl help html-report the page.
 """
 
 from __future__ import annotations

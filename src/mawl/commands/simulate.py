@@ -2,7 +2,7 @@
 
 Prints the prediction with what it rests on, what limits it, and what twice of cores, core speed, links,
 fabric and each device would gain; the simulated run is a run folder that report and compare read.
-docs/guides/simulate.md shows it, docs/design/simulation.md has the model.
+mawl help simulate shows it.
 """
 
 from __future__ import annotations

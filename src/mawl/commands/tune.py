@@ -1,11 +1,11 @@
-"""What is set, what is recommended, and how to change it; mawl changes nothing (docs/guides/tuning.md).
+"""What is set, what is recommended, and how to change it; mawl changes nothing (mawl help tuning).
 
 `show` prints the profiles: settings with their default, what is recommended, why and by whom. `check`
 compares them with the settings that a run recorded, with this machine (`--live`), or with the output of
 commands of another system (`--from`). `compare` shows what changed between two collections or runs.
 `collector` prints a shell script that collects such output on AIX, Linux, Spectrum Scale or a virtual I/O
 server. `search` tries run options against the baseline, and says whether there is a gain
-(docs/guides/search.md).
+(mawl help search).
 """
 
 from __future__ import annotations

@@ -64,6 +64,7 @@ HEADS: dict[str, dict[str, str]] = {
         "attach": "add statistics of a storage array to a run",
     },
     "system": {
+        "help": "a guide of this version on the terminal; without a name the list",
         "doctor": "can this machine run mawl, and if not, what to do",
         "collect": "join what a lost node kept to its run",
         "clean": "remove what interrupted runs left behind",
@@ -233,7 +234,7 @@ class Screen(argparse.ArgumentParser):
     def format_help(self) -> str:
         width = shutil.get_terminal_size().columns - 2  # as argparse has it
         lines = [
-            "usage: mawl VERB [options]     To begin: mawl demo. What a verb takes: mawl VERB --help",
+            "usage: mawl VERB [options]     To begin: mawl demo. A guide: mawl help VERB",
             "",
             *textwrap.wrap(self.description or "", width),
         ]

@@ -46,7 +46,7 @@ def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
         raise UsageError(
             f"no array statistics in {counted_noun(len(paths), 'file')}",
             why=reasons[0] if reasons else "an interval needs two rows of a volume, or interval_seconds",
-            cure="check the map (docs/guides/arrays.md)",
+            cure="check the map (mawl help arrays)",
         )
     if sum(len(volume.intervals) for volume in volumes) > MOST_INTERVALS:
         raise UsageError(f"more than {MOST_INTERVALS} intervals", cure="export only the time of the run")

@@ -159,4 +159,4 @@ def thresholds(summary: Summary, width: int = LINE_WIDTH) -> Sequence[str]:
     found = rows_of(summary)
     if not found:
         return []
-    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: docs/reference/thresholds.md"]
+    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: mawl report --format json, under thresholds"]

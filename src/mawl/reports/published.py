@@ -102,7 +102,7 @@ def listing(blocks: Sequence[PublishedFigures], width: int = LINE_WIDTH) -> str:
 
 NO_ANSWER = (
     "mawl gives no answer here: it divides real time by the reference time of mawl's own programs, and other "
-    "programs ran. CPU time over real time is no substitute (docs/design/published.md)"
+    "programs ran. CPU time over real time is no substitute"
 )
 
 

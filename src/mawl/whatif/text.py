@@ -156,8 +156,7 @@ SCORE_HEAD = ("paper", "figures", "model", "unseen", "no change", "Amdahl", "roo
 
 LEGEND = (
     "*: the six numbers were fitted on this system; all other rows are predictions. -: the model does not "
-    "give the figure, and a line below says why. Inputs, assumptions, equations: "
-    "docs/design/published-forecasts.md."
+    "give the figure, and a line below says why."
 )
 
 PAIR_LEGEND = (

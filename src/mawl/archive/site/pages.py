@@ -195,7 +195,7 @@ def _meanings() -> list[tuple[str, str]]:
     return [
         *((name, defined[path] + more.get(name, "")) for name, path in FIGURES.items()),
         ("accepted", "Whether every rule of mawl validate is met; the page of a result lists them."),
-        ("limit", "What limited most of the runs (docs/design/verdict.md)."),
+        ("limit", "What limited most of the runs."),
     ]
 
 

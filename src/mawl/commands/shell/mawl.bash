@@ -5,7 +5,7 @@ _mawl_values() {
     words='' place='' several='' verbs_follow=''
     case "$1:$2" in
     :)
-        words='demo qualify run plan generate measure probe compressibility lab report steps compare history serve published pack validate publish size rank simulate placement tune import derive attach doctor collect clean completion schema' verbs_follow='1'
+        words='demo qualify run plan generate measure probe compressibility lab report steps compare history serve published pack validate publish size rank simulate placement tune import derive attach help doctor collect clean completion schema' verbs_follow='1'
         ;;
     demo:--data | demo:--work | demo:--util | qualify:--data | qualify:--work | qualify:--util | run:--data | run:--work | run:--util | plan:--data | plan:--work | plan:--util | generate:--data | generate:--work | generate:--util | measure:--data | measure:--work | measure:--util | probe:--data | probe:--work | probe:--util | compressibility:--data | compressibility:--work | compressibility:--util | compare:--reference | compare:--candidate | compare:--settings | 'tune check:--data' | 'tune check:--work' | 'tune check:--util' | 'tune search:--data' | 'tune search:--work' | 'tune search:--util' | doctor:--data | doctor:--work | doctor:--util | clean:--data | clean:--work | clean:--util)
         place='directory' several='1'
@@ -16,7 +16,7 @@ _mawl_values() {
     qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
         words='rotation free-space'
         ;;
-    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | report:--job | steps:--most | compare:--margin | serve:--host | serve:--port | pack:--redact | publish:--address | size:--sessions | size:--within | size:--probability | rank:--price | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--cores' | 'tune search:--memory-limit' | 'tune search:--option' | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | doctor:--sessions | doctor:--memory-limit | doctor:--option | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
+    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | report:--job | steps:--most | compare:--margin | serve:--host | serve:--port | pack:--redact | publish:--address | size:--sessions | size:--within | size:--probability | rank:--price | rank:--sessions | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--cores' | 'tune search:--memory-limit' | 'tune search:--option' | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | help: | doctor:--sessions | doctor:--memory-limit | doctor:--option | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
         :
         ;;
     qualify:--scale | run:--scale | plan:--scale | generate:--scale | 'lab run:--scale' | simulate:--scale | 'tune search:--scale' | derive:--scale | doctor:--scale)
@@ -115,11 +115,8 @@ _mawl_values() {
     pack:--division)
         words='closed open'
         ;;
-    size:--format)
+    size:--format | rank:--format)
         words='text markdown json html'
-        ;;
-    rank:--format)
-        words='text markdown json'
         ;;
     tune:)
         words='show check compare collector search' verbs_follow='1'
@@ -176,7 +173,7 @@ _mawl_options() {
     validate) words='-h --help --signers --json --junit --trusted --runs' ;;
     publish) words='-h --help --output --address --trusted' ;;
     size) words='-h --help --sessions --within --probability --measured-on --anyway --runs --format --output' ;;
-    rank) words='-h --help --price --prices --format --output' ;;
+    rank) words='-h --help --price --prices --sessions --format --output' ;;
     simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
     placement) words='-h --help --runs --json' ;;
     tune) words='-h --help' ;;
@@ -188,6 +185,7 @@ _mawl_options() {
     import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --role --array-map --json' ;;
     derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --dates --core-speed --runs' ;;
     attach) words='-h --help --array-map --runs --json' ;;
+    help) words='-h --help' ;;
     doctor) words='-h --help --help-all --sessions --scale --memory-limit --option --start --data --work --util --volume-order --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --json' ;;
     collect) words='-h --help --from --runs' ;;
     clean) words='-h --help --data --work --util --runs --node-runs --dry-run --yes' ;;

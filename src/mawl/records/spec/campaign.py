@@ -46,7 +46,7 @@ class CampaignSpec(msgspec.Struct, frozen=True, kw_only=True):
             form=TwoFiles(),
             metavar=("A.toml", "B.toml"),
             help="a campaign: A against B in the order A B B A, then compared; each is a file of options of "
-            "mawl run (docs/guides/campaigns.md), or a workload",
+            "mawl run (mawl help campaigns), or a workload",
             group="campaign",
             brief="A against B in the order A B B A, then compared",
         ),
