@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 
 from bench.harness import Result, at_most, ratio, sized, spread
-from mawl.base.process_control import become_subreaper
+from mawl.base.process import become_subreaper
 from mawl.measure.host.collector import HostCollector
 from mawl.records.model.run import RunFacts, WorkloadFacts
 from mawl.records.store.folder import RunWriter

@@ -10,7 +10,7 @@ from statistics import median
 
 import pytest
 
-from mawl.derive.folder import write_derived
+from mawl.derive.document import write_derived
 from mawl.plan.derived_jobs import load_derived
 from mawl.records.store import open_run
 from tests.cli.conftest import Command

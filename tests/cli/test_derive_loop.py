@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from mawl.derive.derive import Derived
-from mawl.derive.folder import write_derived
+from mawl.derive.document import write_derived
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.records import Replay
 from mawl.records.store import open_run

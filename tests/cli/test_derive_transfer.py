@@ -28,7 +28,7 @@ import msgspec
 import pytest
 
 from mawl.campaigns.qualify.choice import needs_at
-from mawl.derive.folder import write_derived
+from mawl.derive.document import write_derived
 from mawl.plan.needs import Needs
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store import open_run

@@ -13,7 +13,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.report import FORMATS
 from mawl.commands.server.application import create_app
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from tests.fakes.command_line import Verbs
 from tests.importers.test_import import EIGHT, log, write
 

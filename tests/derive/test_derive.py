@@ -12,9 +12,8 @@ import pytest
 import mawl.derive
 from mawl.base.errors import UsageError
 from mawl.derive.derive import Derived, DeriveRequest, derive
-from mawl.derive.document import document
+from mawl.derive.document import document, write_derived
 from mawl.derive.evidence import parse_night
-from mawl.derive.folder import write_derived
 from mawl.derive.nights import parse_daily
 from mawl.derive.tables import RULES
 from mawl.figures.nights import Night

@@ -13,8 +13,7 @@ from mawl.base.errors import UsageError
 from mawl.base.units import parse_instant
 from mawl.commands.main import main
 from mawl.derive.derive import Derived, DeriveRequest, derive
-from mawl.derive.document import document, nights_parts
-from mawl.derive.folder import write_nights
+from mawl.derive.document import document, nights_parts, write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
 from mawl.figures.nights import DailyWindow, Night
 from mawl.plan.derived_jobs import load_derived

@@ -8,8 +8,7 @@ import msgspec
 
 from mawl.importers.formats.saslog_write import job_log
 from mawl.plan.output import plan_toml
-from mawl.plan.references import reference_of
-from mawl.plan.run_plan import plan_of
+from mawl.plan.run_plan import plan_of, reference_of
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.model.campaign import Arm, Campaign, CampaignMachine, CampaignPart, Slot
 from mawl.records.model.node import LoadBefore

@@ -18,9 +18,8 @@ from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.campaign import CAMPAIGN
 from mawl.tuning.search.records import OBJECTIVES, SearchAnswer, SearchRecord, read_search, write_search
-from mawl.tuning.search.results import Proposals, search_answer
+from mawl.tuning.search.results import Proposals, search_answer, with_statement
 from mawl.tuning.search.search import SearchCampaign
-from mawl.tuning.search.text import with_statement
 from tests.fakes.compared_runs import COMPLETED
 from tests.fakes.stored_run import START, facts, write_run
 from tests.fakes.views import partly

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from mawl.advice.bounds import AnswerBounds
 from mawl.commands.main import main
 from mawl.commands.server.application import create_app
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from mawl.reports.csv import TABLES
 from tests.fuzz.bases import CAMPAIGNS, KINDS, RUNS
 from tests.fuzz.judging import Judgement, judged

@@ -18,7 +18,7 @@ from mawl.advice.judge import judged
 from mawl.advice.rank import rank
 from mawl.archive.history import document as history
 from mawl.commands.server.application import create_app
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from mawl.derive import costs
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.document import document as replay_document

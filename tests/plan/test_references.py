@@ -13,13 +13,12 @@ import msgspec
 import pytest
 
 from mawl.base.errors import InvalidFileError
-from mawl.plan import programs, references
+from mawl.plan import programs, run_plan
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed, once_each
 from mawl.plan.output import write_plan
 from mawl.plan.programs import CpuSeconds, Knot, ReferenceTimes, reference_times
-from mawl.plan.references import SPEED_UNKNOWN, reference_of
-from mawl.plan.run_plan import plan_of
+from mawl.plan.run_plan import SPEED_UNKNOWN, plan_of, reference_of
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.model.run import Reference
@@ -60,7 +59,7 @@ def test_options_do_not_change_a_reference_time() -> None:
 
 def test_programs_that_changed_since_they_were_measured_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
     changed = msgspec.structs.replace(reference_times(), provisional=["wide_sort", "forecasting"])
-    monkeypatch.setattr(references, "reference_times", lambda: changed)
+    monkeypatch.setattr(run_plan, "reference_times", lambda: changed)
     mine = JobSpec(program="forecasting_of_mine", command=["true"])
     assert seconds(plan("wide_sort", "census_load", mine))[0].provisional == ["wide_sort"]
 

@@ -12,14 +12,17 @@ import numpy as np
 import pytest
 
 from mawl.base.errors import DamagedTableError, WrongAnswerError
-from mawl.programs.derived_job import FIRST, SECOND, WHOLE, in_turn
-from mawl.programs.derived_kernels import (
+from mawl.programs.derived_job import (
     CHUNK_WORDS,
+    FIRST,
     REFERENCE_SECONDS,
+    SECOND,
+    WHOLE,
     Kernels,
     Memory,
     Pace,
     core_speed,
+    in_turn,
 )
 from mawl.programs.derived_requests import (
     ROW_BYTES,

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from mawl.programs import pension_cube as grid
 from mawl.programs import pension_cube as program
-from mawl.programs import pension_grid as grid
 from mawl.programs.declarations.pension_cube import FULL_ROWS, MONTHS
-from mawl.programs.pension_grid import Projector
+from mawl.programs.pension_cube import Projector
 from mawl.programs.tables.arrow import TableWriter
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault, given, result

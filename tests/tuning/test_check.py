@@ -20,10 +20,9 @@ from mawl.records.spec.program_options import Role, parse_options
 from mawl.reports.document import terminal
 from mawl.tuning import check as checking
 from mawl.tuning import text as printing
-from mawl.tuning.changes import SettingChange, changes
+from mawl.tuning.changes import SettingChange, changes, recorded_inventories
 from mawl.tuning.check import CurrentSettings, fill_command, machine_settings, volumes_of_roles, with_roles
 from mawl.tuning.check import check as check_tuning
-from mawl.tuning.inventory import recorded_inventories
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import Checked, Profile
 from mawl.tuning.text import change_parts

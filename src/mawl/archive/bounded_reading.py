@@ -22,7 +22,7 @@ import msgspec
 import pyarrow as pa
 
 from mawl.base.errors import MawlError, UnreadableRunError, UnsuitableMachineError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.base.units import format_memory
 from mawl.records.spec.task import TaskFailure
 

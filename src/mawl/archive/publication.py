@@ -25,7 +25,7 @@ from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
 from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
-from mawl.plan.references import reference_of
+from mawl.plan.run_plan import reference_of
 from mawl.plan.spec import JobSpec, WorkloadSpec
 from mawl.plan.workload import Plan, load_workload, make_plan, shipped
 from mawl.records.model.run import RunFacts

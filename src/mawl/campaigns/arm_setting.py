@@ -20,7 +20,7 @@ from typing import NamedTuple
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.processes import descendants, kill_marked, signal_all, uninterrupted
 from mawl.records.model.campaign import (
     Arm,

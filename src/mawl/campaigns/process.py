@@ -18,7 +18,7 @@ from typing import IO
 import msgspec
 
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.processes import uninterrupted
 from mawl.records.model.campaign import Arm, Campaign
 from mawl.records.spec.task import Task, TaskAnswer

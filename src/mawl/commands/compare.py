@@ -222,9 +222,8 @@ def cited_settings(
     """
     from mawl.tuning.changes import changes
     from mawl.tuning.collection import read_collections
-    from mawl.tuning.inventory import settings_between
     from mawl.tuning.profile_files import profiles
-    from mawl.tuning.text import cited
+    from mawl.tuning.text import cited, settings_between
 
     if not collections:
         return settings_between(reference, candidate)

@@ -160,7 +160,7 @@ def secret_checks(workload: str) -> list[SuitabilityCheck]:
 
 def core_speed_checks() -> list[SuitabilityCheck]:
     try:
-        from mawl.programs.derived_kernels import core_speed
+        from mawl.programs.derived_job import core_speed
     except ImportError:  # library_checks() says so
         return []
     text = f"{core_speed():.2f}, where a core of the machine of the reference times has 1"

@@ -28,8 +28,7 @@ from mawl.measure.space import in_memory_bytes
 from mawl.plan.environment import with_values
 from mawl.plan.mix import job_kinds, solo_plan
 from mawl.plan.needs import Needs
-from mawl.plan.references import reference_of
-from mawl.plan.run_plan import parse_cores, plan_of
+from mawl.plan.run_plan import parse_cores, plan_of, reference_of
 from mawl.plan.workload import Plan
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.probe import Probe

@@ -209,9 +209,14 @@ class DeriveArguments(Arguments):
 def run_derive(arguments: DeriveArguments) -> int:
     with importing():  # import does without
         from mawl.derive.derive import DeriveRequest, derive
-        from mawl.derive.document import document, nights_parts
+        from mawl.derive.document import (
+            document,
+            make_derived_folder,
+            nights_parts,
+            write_derived,
+            write_nights,
+        )
         from mawl.derive.evidence import parse_night
-        from mawl.derive.folder import make_derived_folder, write_derived, write_nights
         from mawl.derive.nights import derive_nights, parse_daily
         from mawl.reports.document import rendered, terminal
 

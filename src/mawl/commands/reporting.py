@@ -84,7 +84,7 @@ def stored_campaign(
     )
     if what.comparison is None:
         return StoredCampaign(what, runs)
-    from mawl.tuning.inventory import settings_between  # profiles are read only for comparisons
+    from mawl.tuning.text import settings_between  # profiles are read only for comparisons
 
     sides = (side_of_arm(record, arm, runs) for arm in (record.arms[0], record.arms[-1]))
     comparison = msgspec.structs.replace(what.comparison, settings=settings_between(*sides))

@@ -74,7 +74,7 @@ def _renderers(bounds: AnswerBounds) -> Renderers:
     import msgspec
 
     from mawl.commands.reporting import render_campaign, stored_campaign
-    from mawl.commands.server.renderers import standard_renderers
+    from mawl.commands.server.reports import standard_renderers
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
         return render_campaign(stored_campaign(folder, bounds, opening).figures, "html")

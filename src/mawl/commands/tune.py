@@ -39,13 +39,11 @@ from mawl.records.store.campaign import locate_campaign, read_campaign
 from mawl.reports.document import terminal
 from mawl.reports.json import render
 from mawl.tuning import text as tuning
-from mawl.tuning.changes import changes
+from mawl.tuning.changes import changes, live_inventory, run_reading
 from mawl.tuning.check import check, machine_settings
 from mawl.tuning.collection import collector, read_collections
-from mawl.tuning.inventory import live_inventory, run_reading
 from mawl.tuning.profile_files import profile, profiles
 from mawl.tuning.records import Profile
-from mawl.tuning.search import text as reporter
 from mawl.tuning.search.records import ObjectiveName, SearchAnswer, SearchRecord
 from mawl.tuning.search.space import checked_space
 from mawl.tuning.text import change_parts
@@ -109,6 +107,7 @@ def run_search(arguments: SearchArguments) -> int:
     from mawl.campaigns.process import MawlRun
     from mawl.campaigns.series import begin, held, resume
     from mawl.tuning.search.records import read_search, write_search
+    from mawl.tuning.search.results import parts
     from mawl.tuning.search.search import SearchCampaign
 
     chosen = settings()
@@ -144,16 +143,14 @@ def run_search(arguments: SearchArguments) -> int:
         with saying_how_to_go_on(series, "mawl tune search"):
             result = search.carry_out()
         answer = _search_found(search, result, bounds)
-    print(render(msgspec.to_builtins(answer)) if arguments.json else terminal(reporter.parts(answer)))
+    print(render(msgspec.to_builtins(answer)) if arguments.json else terminal(parts(answer)))
     return 0
 
 
 def _search_found(search: SearchCampaign, result: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
-    from mawl.tuning.search.results import search_answer, write_profile
+    from mawl.tuning.search.results import search_answer, with_statement, write_profile
 
-    answer = reporter.with_statement(
-        search_answer(search, result, _sides(search, bounds), _proposals(search, bounds))
-    )
+    answer = with_statement(search_answer(search, result, _sides(search, bounds), _proposals(search, bounds)))
     if answer.outcome == "gain":
         write_profile(answer, search.record, search.series.record.created_at)
     return answer

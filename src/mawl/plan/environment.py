@@ -17,7 +17,7 @@ import msgspec
 
 from mawl.base.errors import MawlError, UsageError
 from mawl.base.foreign import LARGEST_TOML_BYTES, read_regular
-from mawl.plan.command import Command, default_name, literal
+from mawl.plan.catalogue import Command, default_name, literal
 from mawl.plan.spec import JobSpec, WorkloadSpec, command_of, with_command
 from mawl.plan.workload import JobPlan, Plan, load_workload
 from mawl.records.spec import toml

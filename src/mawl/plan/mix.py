@@ -13,8 +13,7 @@ import msgspec
 import tomli_w
 
 from mawl.base.errors import UsageError
-from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.command import Command
+from mawl.plan.catalogue import CATALOGUE, Command
 from mawl.plan.derived_program import Planned
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan

@@ -8,9 +8,8 @@ from types import MappingProxyType
 
 import msgspec
 
-from mawl.plan.catalogue import CATALOGUE, user_program
+from mawl.plan.catalogue import CATALOGUE, command_program, user_program
 from mawl.plan.columns import InputTable
-from mawl.plan.command import command_program
 from mawl.plan.derived_program import derived_program
 from mawl.plan.mix import JobKind, is_of_catalogue, keeps_results, kind_of
 from mawl.plan.programs import Direction, Program, Requests

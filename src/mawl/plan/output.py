@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import msgspec
 import tomli_w
 
-from mawl.plan.command import Command
+from mawl.plan.catalogue import Command
 from mawl.plan.derived_jobs import derived_of, encoded
 from mawl.plan.environment import digest_of
 from mawl.plan.needs import Asked, Needs

@@ -10,8 +10,16 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import format_plain
-from mawl.plan.catalogue import CATALOGUE, user_entry, user_program
-from mawl.plan.command import Command, LogFormat, default_name, located, placeholder_error
+from mawl.plan.catalogue import (
+    CATALOGUE,
+    Command,
+    LogFormat,
+    default_name,
+    located,
+    placeholder_error,
+    user_entry,
+    user_program,
+)
 from mawl.records.model.records import ProgramClass
 from mawl.records.spec.program_options import MIB, Options
 from mawl.records.spec.sources import RunOfPlan

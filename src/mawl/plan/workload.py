@@ -17,8 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
-from mawl.plan.catalogue import CATALOGUE, user_program
-from mawl.plan.command import Command, default_name
+from mawl.plan.catalogue import CATALOGUE, Command, default_name, user_program
 from mawl.plan.derived_program import Planned, options_of_record
 from mawl.plan.spec import (
     JobSpec,

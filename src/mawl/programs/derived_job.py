@@ -1,18 +1,30 @@
-"""Run a derived job: each step spreads its bytes and its computing evenly over its length."""
+"""Run a derived job: each step spreads its bytes and its checked units of computing evenly over its length.
+
+NumPy's calls release the interpreter's lock, so that threads compute side by side.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import heapq
-from collections.abc import Iterator
+import mmap
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits
 
 from mawl.measure.accounting import resident_bytes
 from mawl.plan.derived_program import WORD_BYTES, Files, at_core_speed, files_of, input_name, scaled
 from mawl.plan.programs import Direction
-from mawl.programs.context import JobContext
-from mawl.programs.derived_kernels import CHUNK_WORDS, CHUNK_WORDS_OF_THREADS, Kernels, Memory, Pace
+from mawl.programs.context import JobContext, check_equal
 from mawl.programs.derived_requests import (
+    MULTIPLIER,
+    ROW_BYTES,
+    ROW_WORDS,
     Block,
     FileReader,
     FileWriter,
@@ -20,12 +32,245 @@ from mawl.programs.derived_requests import (
     Sizes,
     Stream,
     TableReader,
+    keys,
     salt_of,
     sizes_of,
+    sum_of_keys,
 )
-from mawl.records.model.derived import DerivedStep
+from mawl.records.model.derived import KERNELS, DerivedStep, Kernel
 from mawl.records.model.records import Answer, StepKind
 from mawl.records.spec.program_options import ROLES, Role
+
+Words = NDArray[np.uint64]
+
+CHUNK_WORDS = 2**14
+"""Of a unit: 128 KiB, so that a step that holds a megabyte can compute in it."""
+
+CHUNK_WORDS_OF_THREADS = 2**16
+"""The same with several threads: calls of NumPy last longer, and threads wait less for the interpreter."""
+
+_FLAGS = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | mmap.MAP_POPULATE
+_MODULUS = 2**64
+_CLASS_SHIFT = np.uint64(56)
+_VALUE_MASK = np.uint64(0xFFFF)
+_MATRIX = 96
+_SPARSE_ROW = 8
+
+
+class Memory:
+    """What a step holds: keys of rows from 0 on, in pages that go back to the system when it is dropped."""
+
+    def __init__(self, size_bytes: int, salt: int, *, chunk_words: int = CHUNK_WORDS) -> None:
+        self.salt, self.chunk_words = salt, chunk_words
+        self.count = max(size_bytes // 8, chunk_words)
+        # Populated at once: page by page the kernel would take as long as the keys, and longer.
+        self.words: Words = np.frombuffer(mmap.mmap(-1, self.count * 8, flags=_FLAGS), np.uint64)
+        first = self.words[:chunk_words]
+        keys(0, first, salt)
+        for start in range(chunk_words, self.count, chunk_words):
+            rest = self.words[start : start + chunk_words]
+            np.add(first[: len(rest)], np.uint64(start * MULTIPLIER % _MODULUS), out=rest)
+
+    def chunk(self, number: int) -> tuple[int, Words]:
+        """The number of the first key and the keys of a whole chunk; they come round."""
+        start = number % (self.count // self.chunk_words) * self.chunk_words
+        return start, self.words[start : start + self.chunk_words]
+
+
+class Kernels:
+    """The units of one thread: each call of ``unit`` does the next one, over the ``memory`` of then.
+
+    ``number`` is the thread's of ``threads``: they take turns over the chunks.
+    """
+
+    def __init__(self, kernel: Kernel, memory: Memory, number: int, threads: int) -> None:
+        self.memory = memory
+        self._number, self._threads = number, threads
+        self._size = memory.chunk_words
+        self._scratch = np.empty(self._size, np.uint64)
+        self._done = 0
+        # No bound method is kept: it would keep the memory until a collection of garbage.
+        self._work = _UNITS[kernel]
+        self._block = Block(self._size * 8 if kernel == "write" else 0)
+        # Whole numbers, so that sums of products are exact in 53 bits whatever their order.
+        side = np.arange(_MATRIX * _MATRIX, dtype=np.float64).reshape(_MATRIX, _MATRIX)
+        self._left, self._right = side % 251, side % 241
+
+    def unit(self) -> None:
+        """Do one unit; raises ``WrongAnswerError`` where its result is wrong."""
+        self._work(self)
+        self._done += 1
+
+    def _mixed(self) -> tuple[Words, int]:
+        """A chunk's keys times another odd number at each turn, and their sum: never the same work twice."""
+        start, chunk = self.memory.chunk(self._number + self._done * self._threads)
+        factor = (2 * self._done + 1) * MULTIPLIER % _MODULUS
+        np.multiply(chunk, np.uint64(factor), out=self._scratch)
+        expected = factor * sum_of_keys(start, self._size, self.memory.salt) % _MODULUS
+        self._check_sum("that are held", self._scratch, expected)
+        return self._scratch, expected
+
+    def _check_sum(self, what: str, found: Words, expected: int) -> None:
+        check_equal(f"the sum of the keys {what}", int(np.add.reduce(found, dtype=np.uint64)), expected)
+
+    def _scan(self) -> None:
+        mixed, expected = self._mixed()
+        bound = np.uint64(_MODULUS // 4)
+        chosen, others = mixed[mixed < bound], mixed[mixed >= bound]
+        check_equal("the number of rows of a scan", len(chosen) + len(others), len(mixed))
+        found = int(np.add.reduce(chosen, dtype=np.uint64)) + int(np.add.reduce(others, dtype=np.uint64))
+        check_equal("the sum of the keys of a scan", found % _MODULUS, expected)
+
+    def _sort(self) -> None:
+        mixed, expected = self._mixed()
+        mixed.sort()
+        check_equal("that sorted keys rise", bool((mixed[1:] >= mixed[:-1]).all()), True)
+        self._check_sum("after a sort", mixed, expected)
+
+    def _join(self) -> None:
+        """Look every key up in a hash table of all of them; what collided is found in an ordered list."""
+        probes, expected = self._mixed()
+        bits = len(probes).bit_length()  # twice as many places as keys
+        places = (probes >> np.uint64(64 - bits)).astype(np.intp)
+        table = np.zeros(2**bits, np.int32)
+        table[places] = np.arange(len(probes), dtype=np.int32)
+        met = probes.take(table.take(places))
+        missed = np.flatnonzero(met != probes)
+        rest = np.sort(probes.take(missed))
+        met[missed] = rest.take(np.searchsorted(rest, probes.take(missed)))
+        check_equal("the rows that a join found", bool((met == probes).all()), True)
+        self._check_sum("of a join", met, expected)
+
+    def _summarise(self) -> None:
+        mixed, _ = self._mixed()
+        classes = (mixed >> _CLASS_SHIFT).astype(np.uint8)
+        values = mixed & _VALUE_MASK
+        order = classes.argsort(kind="stable")
+        ordered = classes.take(order)
+        starts = np.concatenate(([0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1))
+        sums = np.add.reduceat(values.take(order), starts)
+        check_equal("the sum over classes", int(sums.sum()), int(np.add.reduce(values)))
+
+    def _look_up(self) -> None:
+        mixed, _ = self._mixed()
+        places = mixed % np.uint64(self.memory.count)
+        found = self.memory.words.take(places.astype(np.intp))
+        places *= np.uint64(MULTIPLIER)
+        places += np.uint64(self.memory.salt)
+        check_equal("the keys of rows that were looked up", bool((found == places).all()), True)
+
+    def _write(self) -> None:
+        first = self._done * (self._size // ROW_WORDS)
+        self._block.fill(first, self._size // ROW_WORDS * ROW_BYTES, self.memory.salt)
+        self._block.check(first, self._size * 8, self.memory.salt, "a block that was made")
+
+    def _dense(self) -> None:
+        """One product of matrices, checked by Freivalds (1977): (AB)x = A(Bx) for a vector x."""
+        product = self._left @ self._right
+        vector = np.arange(_MATRIX, dtype=np.float64) + self._done % 7
+        right = self._left @ (self._right @ vector)
+        check_equal("a product of matrices", bool(np.array_equal(product @ vector, right)), True)
+
+    def _sparse(self) -> None:
+        """A matrix of eight entries a row times a vector; the sum of the result from its column sums."""
+        mixed, _ = self._mixed()
+        columns = (mixed & np.uint64(self._size - 1)).astype(np.intp)
+        entries = (mixed >> _CLASS_SHIFT).astype(np.float64)
+        vector = np.arange(self._size, dtype=np.float64)
+        result = np.add.reduceat(entries * vector.take(columns), np.arange(0, self._size, _SPARSE_ROW))
+        by_column = np.bincount(columns, weights=entries, minlength=self._size)
+        check_equal("the sum of a sparse product", float(result.sum()), float(by_column @ vector))
+
+    def _hold(self) -> None:
+        start, chunk = self.memory.chunk(self._number + self._done * self._threads)
+        expected = sum_of_keys(start, self._size, self.memory.salt)
+        self._check_sum("that are held", chunk, expected)
+
+
+_UNITS: dict[Kernel, Callable[[Kernels], None]] = {
+    "scan": Kernels._scan,
+    "sort": Kernels._sort,
+    "join": Kernels._join,
+    "summarise": Kernels._summarise,
+    "look_up": Kernels._look_up,
+    "write": Kernels._write,
+    "dense": Kernels._dense,
+    "sparse": Kernels._sparse,
+    "hold": Kernels._hold,
+}
+
+
+REFERENCE_SECONDS = 0.00039
+"""CPU seconds of a round on the machine of the reference times (median of nine looks, 2026-11-29)."""
+
+ROUNDS = 300
+
+
+def core_speed(clock: Callable[[], float] = time.thread_time) -> float:
+    """The reference core's seconds over this core's, of the fastest of ``ROUNDS`` rounds.
+
+    The fastest, since neighbours of a core only ever make a round slower.  Takes about a fifth of a second.
+    """
+    memory = Memory(0, 1)
+    with threadpool_limits(1):
+        kernels = [Kernels(kernel, memory, 0, 1) for kernel in KERNELS]
+        seconds = []
+        for _ in range(ROUNDS):
+            began = clock()
+            for kernel in kernels:
+                kernel.unit()
+            seconds.append(clock() - began)
+    return REFERENCE_SECONDS / min(seconds)
+
+
+SHORTEST_SECONDS = 0.002
+"""If less than this is missing, no unit is done: the next look makes up for it, or the step lacks it."""
+
+SHORTEST_SECONDS_OF_THREAD = 0.010
+"""With several threads less than this each is not worth waking them."""
+
+
+class Pace:
+    """Keeps the CPU seconds of this process since it was made at a share of those of the step.
+
+    ``units`` are the units of each thread; the first one's run in the calling thread.  ``clock`` gives the
+    CPU seconds of the whole process, input and output included: what those take is not computed.
+    """
+
+    def __init__(
+        self,
+        cpu_seconds: float,
+        units: Sequence[Callable[[], None]],
+        *,
+        clock: Callable[[], float] = time.process_time,
+    ) -> None:
+        self._cpu_seconds, self._units, self._clock = cpu_seconds, units, clock
+        self._began = clock()
+        self._pool = ThreadPoolExecutor(len(units) - 1) if len(units) > 1 else None
+
+    def reach(self, share: float) -> None:
+        """Compute until the process has used this share of the CPU seconds; raises what a unit raises."""
+        goal = self._began + share * self._cpu_seconds
+        least = SHORTEST_SECONDS if self._pool is None else SHORTEST_SECONDS_OF_THREAD * len(self._units)
+        if goal - self._clock() < (least if share < 1.0 else SHORTEST_SECONDS / 2):
+            return
+        others = (
+            []
+            if self._pool is None
+            else [self._pool.submit(self._until, goal, unit) for unit in self._units[1:]]
+        )
+        self._until(goal, self._units[0])
+        for other in others:
+            other.result()
+
+    def close(self) -> None:
+        if self._pool is not None:
+            self._pool.shutdown()
+
+    def _until(self, goal: float, unit: Callable[[], None]) -> None:
+        while self._clock() < goal:
+            unit()
+
 
 SLICES = 64
 """A step that moves little looks at its CPU seconds at least so often."""

@@ -7,10 +7,12 @@ from itertools import groupby
 
 from mawl.base.units import format_bits, format_latency, format_plain, format_request
 from mawl.figures.comparison.comparability import CitedSetting, CitedSettings
+from mawl.figures.comparison.sides import Side
 from mawl.importers.formats.settings.aix import number
 from mawl.reports.document import Block, Commands, Part, Sentences, Table, each
 from mawl.reports.layout import ABSENT
-from mawl.tuning.changes import Changes, Outcome, SettingChange
+from mawl.tuning.changes import Changes, Outcome, SettingChange, changes, recorded_settings
+from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import Checked, CheckedSetting, Profile, TuningSetting, Unit, Value
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
@@ -194,6 +196,21 @@ def change_parts(found: Changes, *, whole: bool) -> list[Part]:
     if hidden and not whole:
         every += each(Sentences([f"{hidden} more were left as they were or not checked (--all shows them)."]))
     return every
+
+
+def settings_between(reference: Side, candidate: Side) -> CitedSettings | None:
+    """What changed, with what profiles say of it.
+
+    None where a side recorded no settings, or where the sides have no node of the same name.
+    """
+    read = [recorded_settings(side.runs[0].facts) for side in (reference, candidate) if side.runs]
+    known = [one for one in read if one is not None]
+    if len(known) < 2:
+        return None
+    nodes = [set(one.inventories) for one in known]
+    if max(map(len, nodes)) > 1 and not nodes[0] & nodes[1]:
+        return None
+    return cited(changes(known[0], known[1], (reference.label, candidate.label), None, profiles()))
 
 
 def cited(found: Changes) -> CitedSettings:

@@ -19,7 +19,7 @@ from starlette.types import Message
 from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import application, reports
 from mawl.commands.server.application import OPENMETRICS, create_app
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
 from mawl.records.store.folder import RunWriter

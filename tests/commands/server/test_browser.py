@@ -14,7 +14,7 @@ import pytest
 from playwright import sync_api
 
 from mawl.advice.bounds import AnswerBounds
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from mawl.records.store import open_run
 from mawl.records.store.tail import Tail
 from tests import needs

@@ -28,8 +28,7 @@ from mawl.commands.server.live_run import (
     RunEndedError,
     drawable,
 )
-from mawl.commands.server.renderers import standard_renderers
-from mawl.commands.server.reports import Renderers
+from mawl.commands.server.reports import Renderers, standard_renderers
 from mawl.commands.server.run_folders import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord

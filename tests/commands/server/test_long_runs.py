@@ -15,7 +15,7 @@ import pytest
 from mawl.advice.bounds import AnswerBounds
 from mawl.commands.server import live_run
 from mawl.commands.server.live_run import Growing, GrowingRuns, Picture
-from mawl.commands.server.renderers import standard_renderers
+from mawl.commands.server.reports import standard_renderers
 from mawl.commands.server.run_folders import Worker
 from mawl.figures.view import StoredView
 from mawl.records.model.records import EventRecord

@@ -20,7 +20,7 @@ from mawl.measure.compressibility.codecs import (
     original_bytes,
     saved_share,
 )
-from mawl.measure.compressibility.reported import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.measure.compressibility.volumes import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
 
 KIB = 1024
 

@@ -10,7 +10,7 @@ from mawl.reports.document import terminal
 from mawl.reports.layout import LINE_WIDTH
 from mawl.tuning.records import CheckedSetting, SettingSource
 from mawl.tuning.search.records import ProgramCounts, SearchAnswer, SearchTrial
-from mawl.tuning.search.text import parts, with_statement
+from mawl.tuning.search.results import parts, with_statement
 
 PROPOSED = CheckedSetting(
     node="n",

@@ -16,16 +16,23 @@ import msgspec
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.responses import HTMLResponse
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import MawlError
 from mawl.commands.server.connections import policy_of
-from mawl.commands.server.library import Overview, RunRow, overview_of
+from mawl.commands.server.library import SIDES, Overview, RunRow, overview_of
 from mawl.commands.server.run_folders import KeptAnswers, State, Worker, state_of
+from mawl.figures.comparison.compare import compare, compare_many
+from mawl.figures.comparison.sides import compared_run, side_of
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.records.store import Run, open_run
-from mawl.reports import json
+from mawl.reports import json, openmetrics
+from mawl.reports.comparison.document import document
+from mawl.reports.document import rendered
+from mawl.reports.html import report
 from mawl.reports.html.page import page
+from mawl.reports.html.sources import sources
 
 Columns = Mapping[str, Any]
 """Name of a column to its values: a list, or what has ``tolist``."""
@@ -206,3 +213,31 @@ def _templates() -> Environment:
 
 def _fill(template: str, **values: object) -> str:
     return _templates().get_template(template).render(**values)
+
+
+def standard_renderers(bounds: AnswerBounds) -> Renderers:
+    """Renderers whose summaries are judged by these bounds."""
+
+    def judge(view: StoredView) -> Judged:
+        return judged(view, bounds)
+
+    def comparison(views: Sequence[Sequence[StoredView]]) -> str:
+        sides = [
+            side_of(label(number, some), [compared_run(view, judge(view)) for view in some])
+            for number, some in enumerate(views)
+        ]
+        return rendered(document(compare(*sides) if len(sides) == 2 else compare_many(sides)), "html")
+
+    def label(number: int, views: Sequence[StoredView]) -> str:
+        return views[0].run.path.name if len(views) == 1 else SIDES[number]
+
+    return Renderers(
+        report=report.render,
+        following=lambda view, summary: report.render(
+            view, summary, scripts=[script("following.js")], connect="'self'"
+        ),
+        sources=sources,
+        metrics=lambda summaries: openmetrics.render(*summaries) + "\n",
+        comparison=comparison,
+        judged=judge,
+    )

@@ -32,8 +32,7 @@ from mawl.lab.experiment.records import (
     VolumeKept,
 )
 from mawl.measure.compressibility.codecs import CODECS, figures
-from mawl.measure.compressibility.reported import real_saving
-from mawl.measure.compressibility.volumes import LookRequest, look_at
+from mawl.measure.compressibility.volumes import LookRequest, look_at, real_saving
 from mawl.records.model.compressibility import RealSaving, RoleSaving
 from mawl.records.spec.program_options import ROLES, Role
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError, cure_of
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.base.removal import remove_tree
 from mawl.base.units import format_memory
 from mawl.measure.devices import MEMORY_FILE_SYSTEMS, volume_facts

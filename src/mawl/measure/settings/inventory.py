@@ -19,8 +19,16 @@ from pathlib import Path
 import msgspec
 
 from mawl.measure.machine import Machine, core_siblings, limit_of_process, online_processors, parse_cpu_list
-from mawl.measure.settings.reading import KIB, Subject, known_text, names_in
-from mawl.measure.settings.storage import read_adapters, read_block, read_file_system, read_lustre
+from mawl.measure.settings.storage import (
+    KIB,
+    Subject,
+    known_text,
+    names_in,
+    read_adapters,
+    read_block,
+    read_file_system,
+    read_lustre,
+)
 from mawl.records.model.node import Figures, Inventory
 from mawl.records.model.run import VolumeFacts
 from mawl.records.spec.program_options import Options

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.base.process import without_interrupts
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent, without_interrupts
 from mawl.measure.processes import is_stopped, signal_all
 
 TaskType = TypeVar("TaskType")

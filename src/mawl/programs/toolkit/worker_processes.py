@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.accounting import private_peak_bytes
 from mawl.measure.step import reset_peak
 from mawl.programs.context import JobContext

@@ -15,7 +15,7 @@ from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.base.units import format_bytes
 from mawl.plan.needs import TableNeed, tables_of
 from mawl.plan.output import nodes_toml
-from mawl.plan.references import reference_of
+from mawl.plan.run_plan import reference_of
 from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.spec.program_options import OnLostNode, Role
 from mawl.records.store import open_run

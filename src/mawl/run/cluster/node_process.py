@@ -25,8 +25,7 @@ from mawl.measure.machine import network_namespace, read_machine
 from mawl.measure.space import in_memory_bytes, space_of
 from mawl.plan.environment import with_values
 from mawl.plan.needs import needs
-from mawl.plan.references import reference_of
-from mawl.plan.run_plan import parse_cores, processors_of, with_threads
+from mawl.plan.run_plan import parse_cores, processors_of, reference_of, with_threads
 from mawl.programs.datagen.workers import usual_processes
 from mawl.records.model.records import JobRecord, RunOutcome
 from mawl.records.model.run import NodeFacts, Reference, RunFacts, WorkloadFacts

@@ -20,7 +20,7 @@ from typing import NoReturn
 import msgspec
 
 from mawl.base.errors import MawlError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.accounting import own_usage, resident_bytes
 from mawl.measure.preload.counters import COUNTERS_VARIABLE
 from mawl.measure.preload.job import JobCounters, attach

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import NoReturn
 
 from mawl.base.errors import LIMITS, UnsuitableMachineError
-from mawl.base.process_control import become_subreaper
+from mawl.base.process import become_subreaper
 from mawl.measure.accounting import OwnIo, address_space_limit, io_between, usage_of
 from mawl.measure.preload.counters import stamp_reaper
 from mawl.measure.processes import descendants, first_thread_seconds, signal_all

@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.processes import is_stopped
 
 LOOK_SECONDS, _LOOKS = 2.0, 3

@@ -16,7 +16,7 @@ import time
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.base.process_control import die_with_parent
+from mawl.base.process import die_with_parent
 from mawl.measure.accounting import own_usage, usage_of
 from mawl.measure.processes import descendants, is_stopped, kill_marked, signal_all
 from mawl.records.model.messages import Failed, Hello, Reaped, Release, Start, Stop, decode_to_launcher, line

@@ -16,7 +16,7 @@ from mawl.base.foreign import open_regular
 from mawl.base.removal import remove_below
 from mawl.importers.formats.saslog import read_notes
 from mawl.importers.formats.saslog_records import PerformanceNote, step_of
-from mawl.plan.command import Command, filled
+from mawl.plan.catalogue import Command, filled
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
 from mawl.records.model.messages import Assignment, Failed, Forked, FromLauncher, Reaped, Start, Started

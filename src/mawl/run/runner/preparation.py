@@ -276,7 +276,7 @@ def core_speed_for(plan: Plan) -> float | None:
     if all(job.derived is None or job.derived.job.core_speed is None for job in plan.jobs()):
         return None
     # Here, not above: no other run needs the kernels in this process.
-    from mawl.programs.derived_kernels import core_speed
+    from mawl.programs.derived_job import core_speed
 
     return core_speed()
 
