@@ -16,7 +16,7 @@ def thresholds_page() -> list[str]:
         "# Thresholds",
         "",
         "Every number that a rule, an answer or a verdict decides by. The rules read their values from",
-        "`src/mawl/records/model/thresholds.py`. `mawl report --all`, HTML and JSON print those used.",
+        "`src/mawl/records/model/thresholds.toml`. `mawl report --all`, HTML and JSON print those used.",
         "A convention was chosen, not measured: another value would be as right, if it is said.",
         "",
         *table(("threshold", "value", "meaning", "source"), rows),

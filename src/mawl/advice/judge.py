@@ -42,8 +42,7 @@ from mawl.records.model.summary.judgement import (
     Validity,
 )
 from mawl.records.model.summary.summary import Judged, Summary
-from mawl.records.model.threshold_rows import Threshold
-from mawl.records.model.thresholds import thresholds_of, value_of
+from mawl.records.model.thresholds import Threshold, thresholds_of, value_of
 
 Status = Literal["publishable", "preliminary", "invalid"]
 
