@@ -10,7 +10,8 @@ from mawl.measure.compressibility.codecs import ZSTD_1, figures
 from mawl.measure.compressibility.volumes import LookRequest, look_at
 from mawl.records.model.compressibility import compressibility_figures
 from mawl.reports import markdown, text
-from mawl.reports.compressibility import page
+from mawl.reports.compressibility import parts
+from mawl.reports.document import terminal
 from mawl.reports.html.figures import ShownFigures
 from mawl.reports.html.sections.storage import compressibility
 from mawl.reports.html.sections.system import missing
@@ -25,7 +26,7 @@ def summary(looked: bool = True) -> dict[str, object]:
 
 
 def test_estimated_and_real_savings_stand_apart() -> None:
-    lines = page(compressibility_figures(sampled())).splitlines()
+    lines = terminal(parts(compressibility_figures(sampled()))).splitlines()
     assert [" ".join(line.split()) for line in lines[:3]] == [
         "volume role size used data zero potential freed saving saved",
         "/mnt/data data 931 GiB 373 GiB 954 MiB 1.0 % +- 2.0 90.0 % 858 MiB 80.0 % 763 MiB",
@@ -41,7 +42,8 @@ def test_estimated_and_real_savings_stand_apart() -> None:
 
 def test_an_empty_volume_is_one_line_and_the_headline_what_was_asked_for(tmp_path: Path) -> None:
     wanted = figures(["plain"], [ZSTD_1], [4096])
-    text = page(compressibility_figures(look_at(LookRequest(paths=[tmp_path], figures=wanted, seed=1))))
+    request = LookRequest(paths=[tmp_path], figures=wanted, seed=1)
+    text = terminal(parts(compressibility_figures(look_at(request))))
     assert f"no estimate on {tmp_path}: there is no data to look at" in text
     assert "zstd-1 in blocks of 4 KiB" in text and "128 KiB" not in text
 

@@ -29,7 +29,8 @@ from mawl.measure.compressibility.codecs import (
 from mawl.measure.compressibility.volumes import CONFIDENCE, HALF_WIDTH, LookRequest, look_at
 from mawl.records.model.compressibility import STORAGE_MODELS, Compressibility, compressibility_figures
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.reports.compressibility import page
+from mawl.reports.compressibility import parts
+from mawl.reports.document import terminal
 from mawl.reports.json import render
 
 LARGEST_BLOCK_BYTES = 16 * 2**20
@@ -87,7 +88,7 @@ def run(arguments: CompressibilityArguments) -> int:
     def made() -> str:
         figures.append(look_at(request, told=_show_name))
         block = compressibility_figures(figures[0])
-        return f"{render(block) if arguments.json else page(block)}\n"
+        return f"{render(block) if arguments.json else terminal(parts(block))}\n"
 
     write_text(arguments.output, made)
     unread = [

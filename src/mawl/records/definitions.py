@@ -7,6 +7,7 @@ A source is a page of docs/ with its heading, or a manual page.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -47,7 +48,6 @@ CPU_ACCOUNT = f"{PAGE}, The CPU account"
 SAMPLES = f"{PAGE}, Samples"
 MISSING = f"{PAGE}, What is missing"
 SIGNATURE_PAGE = "docs/design/signature.md, What each row is"
-LATER = f"{PAGE}, Null in this version"
 ADJUSTED = "docs/design/threads.md, Scaled accounting"
 HOST_PAGE = "docs/design/host.md"
 HOST = f"{HOST_PAGE}, Processors, memory and pressure"
@@ -67,60 +67,28 @@ VOLUME_SPACE = "docs/design/volumes.md, Space"
 
 
 class Metric(msgspec.Struct, frozen=True):
-    """One figure: what it is called, counted in, and means (one sentence), and where from."""
+    """One figure: what it is called, what it means (one sentence), where from, and what it is counted in."""
 
     name: str
-    unit: Unit
-    type: Kind
     definition: str
     source: str
+    unit: Unit
+    type: Kind
 
 
-def count_metric(name: str, definition: str, source: str = COUNTED) -> Metric:
-    """A whole number."""
-    return Metric(name, "count", "integer", definition, source)
-
-
-def seconds_metric(name: str, definition: str, source: str) -> Metric:
-    """A duration."""
-    return Metric(name, "seconds", "float", definition, source)
-
-
-def bytes_metric(name: str, definition: str, source: str = COUNTED) -> Metric:
-    """A size."""
-    return Metric(name, "bytes", "integer", definition, source)
-
-
-def rate_metric(name: str, definition: str, source: str) -> Metric:
-    """Bytes a second."""
-    return Metric(name, "bytes per second", "float", definition, source)
-
-
-def flag_metric(name: str, definition: str, source: str) -> Metric:
-    """Yes or no."""
-    return Metric(name, "-", "boolean", definition, source)
-
-
-def ratio_metric(name: str, definition: str, source: str) -> Metric:
-    """A ratio, or a mean of counts."""
-    return Metric(name, "ratio", "float", definition, source)
-
-
-def text_metric(name: str, definition: str, source: str = FACTS) -> Metric:
-    """A name or sentence."""
-    return Metric(name, "text", "text", definition, source)
-
-
-def object_metric(name: str, definition: str, source: str = LATER) -> Metric:
-    """A block that this version leaves null, unless its source says otherwise."""
-    return Metric(name, "-", "object", definition, source)
+count_metric = partial(Metric, unit="count", type="integer")
+seconds_metric = partial(Metric, unit="seconds", type="float")
+bytes_metric = partial(Metric, unit="bytes", type="integer")
+ratio_metric = partial(Metric, unit="ratio", type="float")
+text_metric = partial(Metric, unit="text", type="text")
+object_metric = partial(Metric, unit="-", type="object")
 
 
 Number: TypeAlias = int | float
 """A figure as it was counted: a sum of whole numbers stays one."""
 
 
-class Figure(msgspec.Struct, frozen=True, kw_only=True):
+class Figure(msgspec.Struct, frozen=True):
     """What a figure is.
 
     ``absent`` says why it may be null where nothing else is known, ``within`` the same of all that its block
@@ -130,10 +98,10 @@ class Figure(msgspec.Struct, frozen=True, kw_only=True):
     has none of a list or mapping without it.  Members of a list are told apart by their field ``name``.
     """
 
-    unit: Unit = "-"
-    type: Kind = "object"
     definition: str = ""
     source: str = ""
+    unit: Unit = "-"
+    type: Kind = "object"
     absent: str = ""
     within: str = ""
     null_answers: bool = False
@@ -152,103 +120,27 @@ def words(*, source: str | None = None, **places: str) -> Words:
     return Words(places, source)
 
 
-def count(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A whole number."""
-    return Figure(unit="count", type="integer", definition=definition, source=source, absent=absent)
+block = Figure
+"""A group of figures under one name in the JSON summary."""
 
-
-def seconds(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A duration."""
-    return Figure(unit="seconds", type="float", definition=definition, source=source, absent=absent)
-
-
-def size(definition: str, source: str, *, absent: str = "", kind: Kind = "integer") -> Figure:
-    """Bytes."""
-    return Figure(unit="bytes", type=kind, definition=definition, source=source, absent=absent)
-
-
-def rate(definition: str, source: str, *, absent: str = "") -> Figure:
-    """Bytes a second."""
-    return Figure(unit="bytes per second", type="float", definition=definition, source=source, absent=absent)
-
-
-def share(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A ratio, or a mean of counts."""
-    return Figure(unit="ratio", type="float", definition=definition, source=source, absent=absent)
-
-
-def hourly(definition: str, source: str, *, absent: str = "") -> Figure:
-    """So many an hour."""
-    return Figure(unit="per hour", type="float", definition=definition, source=source, absent=absent)
-
-
-def hertz(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A frequency."""
-    return Figure(unit="hertz", type="float", definition=definition, source=source, absent=absent)
-
-
-def joules(definition: str, source: str, *, absent: str = "") -> Figure:
-    """An energy."""
-    return Figure(unit="joules", type="float", definition=definition, source=source, absent=absent)
-
-
-def watts(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A power."""
-    return Figure(unit="watts", type="float", definition=definition, source=source, absent=absent)
-
-
-def unitless(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A figure whose unit stands beside it."""
-    return Figure(unit="-", type="float", definition=definition, source=source, absent=absent)
-
-
-def flag(definition: str, source: str, *, absent: str = "") -> Figure:
-    """Yes or no."""
-    return Figure(unit="-", type="boolean", definition=definition, source=source, absent=absent)
-
-
-def text(definition: str, source: str, *, absent: str = "", null_answers: bool = False) -> Figure:
-    """A name or sentence."""
-    return Figure(
-        unit="text",
-        type="text",
-        definition=definition,
-        source=source,
-        absent=absent,
-        null_answers=null_answers,
-    )
-
-
-def sentence(definition: str, source: str) -> Figure:
-    """One of a list of sentences."""
-    return Figure(unit="-", type="text", definition=definition, source=source)
-
-
-def instant(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A point in time (ISO 8601, UTC)."""
-    return Figure(unit="time", type="text", definition=definition, source=source, absent=absent)
-
-
-def listing(definition: str, source: str, *, absent: str = "") -> Figure:
-    """A figure with several values in an order; it has no unit."""
-    return Figure(unit="-", type="list", definition=definition, source=source, absent=absent)
-
-
-def block(
-    definition: str = "",
-    source: str = "",
-    *,
-    absent: str = "",
-    within: str = "",
-    null_answers: bool = False,
-    member: str = "",
-) -> Figure:
-    """A group of figures under one name in the JSON summary."""
-    return Figure(
-        definition=definition,
-        source=source,
-        absent=absent,
-        within=within,
-        null_answers=null_answers,
-        member=member,
-    )
+count = partial(Figure, unit="count", type="integer")
+seconds = partial(Figure, unit="seconds", type="float")
+size = partial(Figure, unit="bytes", type="integer")
+blocks = partial(Figure, unit="512-byte blocks", type="integer")
+rate = partial(Figure, unit="bytes per second", type="float")
+share = partial(Figure, unit="ratio", type="float")
+"""A ratio, or a mean of counts."""
+hourly = partial(Figure, unit="per hour", type="float")
+hertz = partial(Figure, unit="hertz", type="float")
+joules = partial(Figure, unit="joules", type="float")
+watts = partial(Figure, unit="watts", type="float")
+unitless = partial(Figure, unit="-", type="float")
+"""A figure whose unit stands in another one."""
+flag = partial(Figure, unit="-", type="boolean")
+text = partial(Figure, unit="text", type="text")
+sentence = partial(Figure, unit="-", type="text")
+"""One of a list of sentences."""
+instant = partial(Figure, unit="time", type="text")
+"""A point in time (ISO 8601, UTC)."""
+listing = partial(Figure, unit="-", type="list")
+"""Several values in an order; it has no unit."""

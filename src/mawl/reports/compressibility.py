@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from textwrap import wrap
 
 from mawl.base.units import counted_noun, format_memory, format_seconds
-from mawl.importers.formats.text import one_line
 from mawl.records.model.compressibility import (
     CompressedVolume,
     CompressibilityFigures,
@@ -14,7 +13,8 @@ from mawl.records.model.compressibility import (
     RoleEstimateFigures,
 )
 from mawl.records.model.summary.summary import Summary
-from mawl.reports.layout import ABSENT, LINE_WIDTH, aligned, figure, stacked
+from mawl.reports.document import Part, Sentences, Table, each
+from mawl.reports.layout import ABSENT, LINE_WIDTH, figure, figures, stacked
 
 AnyEstimate = EstimateFigures | RoleEstimateFigures
 
@@ -27,33 +27,29 @@ HEADLINES = (
 """Which estimate stands in the table of volumes: the first of these that is there, else the first at all."""
 
 
-def page(block: CompressibilityFigures) -> str:
-    """The block of ``compressibility_figures`` for a terminal."""
-    parts = [
-        volumes_table(block),
-        *[_estimates(one, block) for one in block.volumes],
-        *([_roles(block)] if block.role_estimates else []),
-        _remarks(block),
+def parts(block: CompressibilityFigures) -> list[Part]:
+    """The block of ``compressibility_figures``: the volumes, the estimates of each, and what to know."""
+    return [
+        *each(volumes_table(block)),
+        *(_estimates(one, block) for one in block.volumes),
+        *(_of_all_volumes(role, block) for role in _roles(block)),
+        *each(Sentences(_remarks(block))),
     ]
-    return "\n\n".join("\n".join(part) for part in parts if part)
 
 
-def volumes_table(block: CompressibilityFigures) -> list[str]:
-    """Name, size, used, potential, saving, saved, freed of each volume; the spread of each role."""
+def volumes_table(block: CompressibilityFigures) -> Table:
+    """Name, size, used, potential, saving, saved, freed of each volume, and of each role."""
     chosen = headline(block)
-    head = ("volume", "role", "size", "used", "data", "zero", "potential", "freed", "saving", "saved")
-    rows: list[Sequence[str]] = [head]
+    rows: list[tuple[str, ...]] = []
     for volume in block.volumes:
         one = _of(block.estimates, chosen, "volume", volume.name, volume.role)
         real = volume.real
+        sizes = [(getattr(volume, f"{name}_bytes"), format_memory) for name in ("size", "used", "data")]
         rows.append(
             (
-                one_line(volume.name),
+                volume.name,
                 volume.role or ABSENT,
-                *(
-                    figure(getattr(volume, f"{name}_bytes"), format_memory)
-                    for name in ("size", "used", "data")
-                ),
+                *figures(*sizes),
                 within(volume.zero_share.ratio, volume.zero_share.half_width_ratio),
                 saving(one),
                 figure(getattr(one, "freed_bytes", None), format_memory),
@@ -61,19 +57,23 @@ def volumes_table(block: CompressibilityFigures) -> list[str]:
                 figure(getattr(real, "saved_bytes", None), format_memory),
             )
         )
-    for role in dict.fromkeys(one.role for one in block.role_estimates):
+    for role in _roles(block):
         one = _of(block.role_estimates, chosen, "role", role, role)
-        spread = figure(getattr(one, "spread_ratio", None), points)
-        what = f"{role}: {counted_noun(getattr(one, 'volumes', 0), 'volume')}, spread {spread}"
-        data, freed = (
-            figure(getattr(one, name, None), format_memory) for name in ("data_bytes", "freed_bytes")
+        what = f"{role}, {counted_noun(getattr(one, 'volumes', 0), 'volume')}"
+        data, freed = figures(
+            *((getattr(one, f"{name}_bytes", None), format_memory) for name in ("data", "freed"))
         )
         rows.append((what, role, "", "", data, "", saving(one), freed, "", ""))
-    legend = (
-        f"potential, freed: estimated, {title(chosen)}; saving, saved: real, what compressing storage says "
-        "of itself; size, used: of the file system"
+    return Table(
+        head=("volume", "role", "size", "used", "data", "zero", "potential", "freed", "saving", "saved"),
+        rows=rows,
+        note=f"potential, freed: estimated, {title(chosen)}; saving, saved: real, what compressing storage "
+        "says of itself; size, used: of the file system",
     )
-    return [*aligned(rows), *wrap(legend, LINE_WIDTH)]
+
+
+def _roles(block: CompressibilityFigures) -> list[str]:
+    return list(dict.fromkeys(one.role for one in block.role_estimates))
 
 
 HEAD_IN_A_RUN = "compressibility"
@@ -89,7 +89,7 @@ def table_in_a_run(summary: Summary) -> list[Sequence[str]]:
     rows: list[Sequence[str]] = [
         (HEAD_IN_A_RUN, "data", *(f"{name} {_size(size)}" for name, size in map(_name, keys)), "blocks"),
     ]
-    for role in dict.fromkeys(one.role for one in own):
+    for role in _roles(block):
         cells = {_key(one): one for one in own if one.role == role}
         first = next(iter(cells.values()))
         rows.append(
@@ -163,26 +163,23 @@ def points(ratio: float) -> str:
     return f"{100.0 * ratio:.1f} points"
 
 
-def _estimates(volume: CompressedVolume, block: CompressibilityFigures) -> list[str]:
+def _estimates(volume: CompressedVolume, block: CompressibilityFigures) -> Part:
     """A row per codec and storage, a column per block size."""
-    own = [one for one in block.estimates if one.volume == volume.name and one.role == volume.role]
     if volume.reason:
-        return [f"no estimate on {one_line(volume.name)}: {volume.reason}"]
-    return [f"estimated saving on {one_line(volume.name)}", *_grid(own), _cost(volume)]
+        return Part([Sentences([f"no estimate on {volume.name}: {volume.reason}"])])
+    own = [one for one in block.estimates if one.volume == volume.name and one.role == volume.role]
+    return Part([Sentences([f"estimated saving on {volume.name}"]), _grid(own), Sentences([_cost(volume)])])
 
 
-def _roles(block: CompressibilityFigures) -> list[str]:
-    lines = []
-    for role in dict.fromkeys(one.role for one in block.role_estimates):
-        own = [one for one in block.role_estimates if one.role == role]
-        if own[0].volumes > 1:
-            lines += [f"estimated saving on {role}, all volumes", *_grid(own)]
-    return lines
+def _of_all_volumes(role: str, block: CompressibilityFigures) -> Part:
+    own = [one for one in block.role_estimates if one.role == role]
+    title = Sentences([f"estimated saving on {role}, all volumes"])
+    return Part([title, _grid(own)] if own[0].volumes > 1 else [])
 
 
-def _grid(estimates: Sequence[AnyEstimate]) -> list[str]:
+def _grid(estimates: Sequence[AnyEstimate]) -> Table:
     sizes = sorted({one.block_bytes for one in estimates})
-    rows: list[Sequence[str]] = [("codec", *(_size(size) for size in sizes))]
+    rows: list[tuple[str, ...]] = []
     for storage, codec, level in dict.fromkeys(_key(one)[:3] for one in estimates):
         cells = {
             one.block_bytes: saving(one) for one in estimates if _key(one)[:3] == (storage, codec, level)
@@ -190,7 +187,7 @@ def _grid(estimates: Sequence[AnyEstimate]) -> list[str]:
         kept = "" if storage == "plain" else f" ({storage})"
         name, _ = _name((storage, codec, level, 0))
         rows.append((f"{name}{kept}", *(cells.get(size, "") for size in sizes)))
-    return aligned(rows)
+    return Table(head=("codec", *map(_size, sizes)), rows=rows)
 
 
 def _cost(volume: CompressedVolume) -> str:
@@ -210,9 +207,14 @@ def _remarks(block: CompressibilityFigures) -> list[str]:
     reasons = dict.fromkeys(
         f"{title(_key(one)).split(' in ')[0]}: {one.reason}" for one in block.estimates if one.reason
     )
-    lines += [f"not estimated: {one_line(text)}" for text in reasons]
+    lines += [f"not estimated: {text}" for text in reasons]
+    for role in _roles(block):
+        one = _of(block.role_estimates, headline(block), "role", role, role)
+        if getattr(one, "volumes", 1) > 1:
+            spread = figure(getattr(one, "spread_ratio", None), points)
+            lines.append(f"{role}: the savings of its volumes lie {spread} apart")
     for volume in block.volumes:
-        name, left = one_line(volume.name), volume.left_out
+        name, left = volume.name, volume.left_out
         never = [
             (left.links, "symbolic link"),
             (left.special_files, "special file"),
@@ -228,14 +230,14 @@ def _remarks(block: CompressibilityFigures) -> list[str]:
         if left.lost_files:
             lost = f"{counted_noun(left.lost_files, 'file')}, {format_memory(left.lost_bytes)}"
             lines.append(f"{name}: could not be read: {lost}")
-        lines += [f"{name}: {one_line(remark)}" for remark in left.remarks]
+        lines += [f"{name}: {remark}" for remark in left.remarks]
         engine = volume.engine_share
         if engine.ratio:
             share = within(engine.ratio, engine.half_width_ratio)
             lines.append(f"{name}: the engine compressed {share} of the bytes itself")
         source = volume.real.source if volume.real else volume.real_reason
-        lines.append(f"{name}: real saving: {one_line(source or 'not asked')}")
-    return [line for text in lines for line in wrap(text, LINE_WIDTH, subsequent_indent="  ")]
+        lines.append(f"{name}: real saving: {source or 'not asked'}")
+    return lines
 
 
 def _of(

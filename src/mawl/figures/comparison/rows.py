@@ -25,7 +25,7 @@ Needs = Literal["", "CPU", "device", "cores", "reference"]
 """What must be counted alike on both sides for a figure to be compared."""
 
 
-class ComparedFigure(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedFigure(msgspec.Struct, frozen=True):
     """A row of the table: ``path`` in the summary; ``judged`` ones make up the family of decisions."""
 
     title: str
@@ -80,58 +80,29 @@ class AnswerChange(msgspec.Struct, frozen=True, kw_only=True):
 RATE: Unit = "bytes per second"
 
 FIGURES: tuple[ComparedFigure, ...] = (
-    ComparedFigure(title="slowdown", path="answer.slowdown", unit="ratio", needs="reference"),
-    ComparedFigure(title="delivered cores", path="answer.delivered_cores", unit="ratio", needs="reference"),
-    ComparedFigure(title="elapsed", path="time.elapsed_seconds", unit="seconds", judged=True),
+    ComparedFigure("slowdown", "answer.slowdown", "ratio", "reference"),
+    ComparedFigure("delivered cores", "answer.delivered_cores", "ratio", "reference"),
+    ComparedFigure("elapsed", "time.elapsed_seconds", "seconds", judged=True),
+    ComparedFigure("real time, sum of all jobs", "time.real_time_seconds", "seconds", judged=True),
+    ComparedFigure("CPU", "time.cpu_seconds", "seconds", "CPU"),
+    ComparedFigure("user CPU", "time.user_cpu_seconds", "seconds", "CPU", judged=True),
+    ComparedFigure("system CPU", "time.system_cpu_seconds", "seconds", "CPU", judged=True),
+    ComparedFigure("memory, all jobs", "time.memory_bytes", "bytes"),
+    ComparedFigure("CPU/real of the sums", "cpu_real_ratio.of_sums", "ratio", "CPU"),
+    ComparedFigure("CPU/real per job: mean", "cpu_real_ratio.mean", "ratio", "CPU"),
+    ComparedFigure("CPU/real per job: deviation", "cpu_real_ratio.stddev", "ratio", "CPU"),
+    ComparedFigure("CPU/real per job: range", "cpu_real_ratio.range", "ratio", "CPU"),
+    ComparedFigure("application, mean", "io.application.run_mean.total_bytes_per_second", RATE, judged=True),
+    ComparedFigure("application, peak", "io.application.peak.total_bytes_per_second", RATE),
+    ComparedFigure("application, sustained", "io.application.sustained.total_bytes_per_second", RATE),
+    ComparedFigure("device, mean", "io.device.run_mean.total_bytes_per_second", RATE, "device", judged=True),
+    ComparedFigure("device, peak", "io.device.peak.total_bytes_per_second", RATE, "device"),
+    ComparedFigure("device, sustained", "io.device.sustained.total_bytes_per_second", RATE, "device"),
     ComparedFigure(
-        title="real time, sum of all jobs", path="time.real_time_seconds", unit="seconds", judged=True
+        "device, sustained per core", "io.device.sustained_bytes_per_second_per_core", RATE, "cores"
     ),
-    ComparedFigure(title="CPU", path="time.cpu_seconds", unit="seconds", needs="CPU"),
-    ComparedFigure(title="user CPU", path="time.user_cpu_seconds", unit="seconds", needs="CPU", judged=True),
-    ComparedFigure(
-        title="system CPU", path="time.system_cpu_seconds", unit="seconds", needs="CPU", judged=True
-    ),
-    ComparedFigure(title="memory, all jobs", path="time.memory_bytes", unit="bytes"),
-    ComparedFigure(title="CPU/real of the sums", path="cpu_real_ratio.of_sums", unit="ratio", needs="CPU"),
-    ComparedFigure(title="CPU/real per job: mean", path="cpu_real_ratio.mean", unit="ratio", needs="CPU"),
-    ComparedFigure(
-        title="CPU/real per job: deviation", path="cpu_real_ratio.stddev", unit="ratio", needs="CPU"
-    ),
-    ComparedFigure(title="CPU/real per job: range", path="cpu_real_ratio.range", unit="ratio", needs="CPU"),
-    ComparedFigure(
-        title="application, mean",
-        path="io.application.run_mean.total_bytes_per_second",
-        unit=RATE,
-        judged=True,
-    ),
-    ComparedFigure(title="application, peak", path="io.application.peak.total_bytes_per_second", unit=RATE),
-    ComparedFigure(
-        title="application, sustained", path="io.application.sustained.total_bytes_per_second", unit=RATE
-    ),
-    ComparedFigure(
-        title="device, mean",
-        path="io.device.run_mean.total_bytes_per_second",
-        unit=RATE,
-        needs="device",
-        judged=True,
-    ),
-    ComparedFigure(
-        title="device, peak", path="io.device.peak.total_bytes_per_second", unit=RATE, needs="device"
-    ),
-    ComparedFigure(
-        title="device, sustained",
-        path="io.device.sustained.total_bytes_per_second",
-        unit=RATE,
-        needs="device",
-    ),
-    ComparedFigure(
-        title="device, sustained per core",
-        path="io.device.sustained_bytes_per_second_per_core",
-        unit=RATE,
-        needs="cores",
-    ),
-    ComparedFigure(title="device, read share", path="io.device.read_ratio", unit="ratio", needs="device"),
-    ComparedFigure(title="processors busy", path="host.cpu_busy_ratio", unit="ratio"),
+    ComparedFigure("device, read share", "io.device.read_ratio", "ratio", "device"),
+    ComparedFigure("processors busy", "host.cpu_busy_ratio", "ratio"),
 )
 
 UNLIKE: dict[Needs, str] = {

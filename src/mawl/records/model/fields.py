@@ -44,7 +44,7 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def metric(self) -> Metric:
         one = self.figure
-        return Metric(self.name, one.unit, one.type, one.definition, one.source)
+        return Metric(self.name, one.definition, one.source, one.unit, one.type)
 
     def inside(self) -> Iterator[Place]:
         """The places right below: the fields of a record, the members of a list or mapping."""

@@ -18,6 +18,7 @@ from mawl.records.definitions import (
     count_metric,
     object_metric,
     seconds_metric,
+    text_metric,
 )
 from mawl.records.model.fields import metrics_of
 from mawl.records.model.records import Usage
@@ -90,7 +91,7 @@ ROLE_COLUMNS: tuple[Metric, ...] = (
     bytes_metric(
         "counted_written_bytes", "Bytes that all counted calls of a job wrote, files or not.", COVERAGE
     ),
-    Metric("io_remark", "text", "text", "What of a job's I/O could not be counted.", COVERAGE),
+    text_metric("io_remark", "What of a job's I/O could not be counted.", COVERAGE),
     bytes_metric(
         "private_memory_bytes",
         "Peak of memory that a job shared with no other process, verify included.",
@@ -164,7 +165,7 @@ ROLE_SERIES: tuple[Metric, ...] = (
 USAGE_METRICS: tuple[Metric, ...] = metrics_of(Usage)
 
 SIGNATURE_ROWS: tuple[Metric, ...] = tuple(
-    Metric(f"signature.{row.name}", row.unit, "object", row.definition, SIGNATURE_PAGE) for row in SIGNATURE
+    Metric(f"signature.{row.name}", row.definition, SIGNATURE_PAGE, row.unit, "object") for row in SIGNATURE
 )
 
 SAMPLE_METRICS: tuple[Metric, ...] = (
@@ -194,10 +195,10 @@ VOLUME_COLUMNS: tuple[Metric, ...] = (
 QUEUE_COLUMNS: tuple[Metric, ...] = (
     Metric(
         "submitted_at",
-        "time",
-        "text",
         "When an imported job was submitted, by the clock of its scheduler.",
         QUEUE_PAGE,
+        "time",
+        "text",
     ),
     seconds_metric(
         "queue_seconds",

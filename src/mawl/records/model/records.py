@@ -13,7 +13,7 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from mawl.records.definitions import MEMORY, PROC_IO, REAL, RUSAGE, Figure, count, seconds, size
+from mawl.records.definitions import MEMORY, PROC_IO, REAL, RUSAGE, blocks, count, seconds, size
 from mawl.records.model.role_io import FILE_ROLES, FileRole, IoByRole, VolumeBytes, Waits
 from mawl.records.spec.task import RunOutcome as RunOutcome
 
@@ -62,22 +62,13 @@ class Usage(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     ] = None
     block_input_operations: Annotated[
         int | None,
-        Figure(
-            unit="512-byte blocks",
-            type="integer",
-            definition="Reads from block devices, in 512-byte units: follows own_read_bytes.",
-            source=RUSAGE,
-        ),
+        blocks("Reads from block devices, in 512-byte units: follows own_read_bytes.", RUSAGE),
     ] = None
     block_output_operations: Annotated[
         int | None,
-        Figure(
-            unit="512-byte blocks",
-            type="integer",
-            definition=(
-                "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not."
-            ),
-            source=RUSAGE,
+        blocks(
+            "Pages that became dirty, in 512-byte units: follows charged_written_bytes, cancelled or not.",
+            RUSAGE,
         ),
     ] = None
     application_read_bytes: Annotated[

@@ -90,7 +90,7 @@ HOST_SERIES: tuple[Metric, ...] = (
             ("memory_full", "all tasks that were not idle waited for memory"),
         )
     ),
-    Metric("host.frequency_hertz", "hertz", "float", "Mean clock rate at that second, every fifth.", SERIES),
+    Metric("host.frequency_hertz", "Mean clock rate at that second, every fifth.", SERIES, "hertz", "float"),
 )
 
 PART_SERIES: tuple[Metric, ...] = (
@@ -138,10 +138,10 @@ PART_SERIES: tuple[Metric, ...] = (
     ),
     Metric(
         "energy.*.joules",
-        "joules",
-        "float",
         "Energy that a RAPL zone or power meter counted since the first look; cumulative.",
         _ENERGY,
+        "joules",
+        "float",
     ),
     bytes_metric("mount.*.application_read_bytes", "Bytes that programs read; cumulative.", _MOUNT),
     bytes_metric("mount.*.application_written_bytes", "Bytes that programs wrote; cumulative.", _MOUNT),
@@ -156,10 +156,10 @@ PART_SERIES: tuple[Metric, ...] = (
     count_metric("mount.*.closes", "Closes on Spectrum Scale; cumulative.", _MOUNT),
     Metric(
         "file_system.*.used_ratio",
-        "-",
-        "float",
         "Used share of a mounted file system at that second, of imported recordings.",
         _IMPORTED,
+        "-",
+        "float",
     ),
     seconds_metric(
         "gpu.*.busy_seconds", "Time a GPU was busy; cumulative, of imported recordings.", _IMPORTED
@@ -424,7 +424,7 @@ _KINDS: dict[Unit, Kind] = {"text": "text", "count": "integer", "bytes": "intege
 FIGURES: dict[str, dict[str, Metric]] = {
     family: {
         name: Metric(
-            f"inventory.{family}.*.{name}", unit, _KINDS.get(unit, "float"), definition, INVENTORY_PAGE
+            f"inventory.{family}.*.{name}", definition, INVENTORY_PAGE, unit, _KINDS.get(unit, "float")
         )
         for name, unit, definition in rows
     }

@@ -46,10 +46,7 @@ SIGNATURE: tuple[SignatureRow, ...] = (
         high=0.80,
         source="printed in three papers",
         definition="Bytes read from devices over bytes read from and written to them.",
-        needs=(
-            "copies",
-            "reach",
-        ),
+        needs=("copies", "reach"),
     ),
     SignatureRow(
         name="work_util_ratio",

@@ -58,7 +58,7 @@ class RoleAsked(msgspec.Struct, frozen=True, kw_only=True):
         size(
             "Bytes read at its devices; where roles share them, application bytes times the run's reach.",
             ASKED,
-            kind="float",
+            type="float",
         ),
     ]
     device_written_bytes: Annotated[
@@ -66,7 +66,7 @@ class RoleAsked(msgspec.Struct, frozen=True, kw_only=True):
         size(
             "Bytes written at its devices; where roles share them, application bytes times the run's reach.",
             ASKED,
-            kind="float",
+            type="float",
         ),
     ]
     device_measured: Annotated[bool, flag("Whether the role has its own devices.", ASKED)]

@@ -269,7 +269,7 @@ class RequestBytes(msgspec.Struct, kw_only=True):
 
     mean: Annotated[
         Number | None,
-        size("Mean bytes that a {way} call moved.", LATENCY, absent="no such call", kind="float"),
+        size("Mean bytes that a {way} call moved.", LATENCY, absent="no such call", type="float"),
     ]
     p50: Annotated[
         int | None,

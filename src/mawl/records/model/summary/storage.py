@@ -117,7 +117,7 @@ class VolumeFigures(VolumeFacts, frozen=True, kw_only=True):
         size(
             "Bytes read at its devices, for all programs, where no other volume is on one of them.",
             VOLUME_PAGE,
-            kind="float",
+            type="float",
         ),
     ]
     device_written_bytes: Annotated[
@@ -125,7 +125,7 @@ class VolumeFigures(VolumeFacts, frozen=True, kw_only=True):
         size(
             "Bytes written at its devices, for all programs, where no other volume is on one of them.",
             VOLUME_PAGE,
-            kind="float",
+            type="float",
         ),
     ]
     peak_used_bytes: Annotated[
