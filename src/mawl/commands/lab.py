@@ -27,7 +27,7 @@ from mawl.figures.view import StoredView
 from mawl.lab.bed import ArmSpec, BedSpec, checked_name, load_bed, shipped
 from mawl.lab.build import Bed, build, calibrate_all, stands, tear_down
 from mawl.lab.calibration import sentence
-from mawl.lab.experiment import text as lab
+from mawl.lab.experiment.document import document
 from mawl.lab.experiment.evidence import with_evidence
 from mawl.lab.experiment.figures import lab_report
 from mawl.lab.experiment.records import LabRecord
@@ -52,6 +52,7 @@ from mawl.records.spec.sources import as_command
 from mawl.records.store import open_run
 from mawl.records.store.files import LATEST
 from mawl.reports import json
+from mawl.reports.document import rendered
 
 _OWN_CPU = ("time.user_cpu_seconds", "time.system_cpu_seconds", "overhead.cpu_seconds")
 
@@ -180,9 +181,8 @@ def _print(record: LabRecord, folder: Path, bounds: AnswerBounds, *, as_json: bo
         for result in (claim.published_reference, claim.published_candidate)
     }
     judged_campaign = with_evidence(lab_report(record, arms, cited), record, arms)
-    sys.stdout.write(
-        json.render(msgspec.to_builtins(judged_campaign)) + "\n" if as_json else lab.render(judged_campaign)
-    )
+    as_text = rendered(document(judged_campaign), "text")
+    print(json.render(msgspec.to_builtins(judged_campaign)) if as_json else as_text)
 
 
 def _side(name: str, folders: Sequence[Path], bounds: AnswerBounds) -> Side:

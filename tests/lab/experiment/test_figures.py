@@ -7,16 +7,18 @@ import pytest
 
 from mawl.figures.comparison.sides import Side, published_side
 from mawl.figures.published import published_block
+from mawl.lab.experiment.document import document
 from mawl.lab.experiment.figures import lab_report
 from mawl.lab.experiment.records import (
     ArmRun,
     ClaimSpec,
     LabRecord,
+    LabReport,
     VerdictSpec,
     VolumeCalibration,
 )
-from mawl.lab.experiment.text import render
 from mawl.records.model.published import Citation, Paper, PaperTimes, PublishedResult
+from mawl.reports.document import rendered
 from tests.fakes.lab_campaign import arm_side
 
 CLAIM = ClaimSpec(
@@ -128,18 +130,21 @@ def test_the_pair_says_where_the_time_went_and_whose_share_it_was() -> None:
     assert pair.work_util_ratio == pytest.approx(0.9)
 
 
+def text_of(found: LabReport) -> str:
+    return " ".join(rendered(document(found), "text").split())
+
+
 def test_the_text_holds_paper_finding_and_agreement() -> None:
     arms = {"slow": arm_side("slow", 100.0, work=60.0), "fast": arm_side("fast", 60.0, work=20.0)}
     spec = VerdictSpec(arm="slow", verdict="storage", source="one disk")
-    text = render(lab_report(msgspec.structs.replace(record(spec), remarks=["said"]), arms, PAPERS))
-    assert "real time, all jobs: direction agrees" in text
-    assert "published  then-slow -> then-fast: 100.0 s -> 90.0 s (-10 %)" in text
-    assert "here       slow -> fast: 100.0 s -> 60.0 s (-40 %)" in text
+    text = text_of(lab_report(msgspec.structs.replace(record(spec), remarks=["said"]), arms, PAPERS))
+    assert "real time, all jobs 100.0 s -> 90.0 s (-10 %) 100.0 s -> 60.0 s (-40 %) agrees" in text
+    assert "published: then-slow -> then-fast; here: slow -> fast" in text
     assert "A Paper" in text
-    assert "processors busy 40% (its own not known)" in text
-    assert "86% of it in work and util, which have 90% of the bytes" in text
+    assert "completed 40 % - 1.00" in text
+    assert "86 % of it in work and util, which have 90 % of the bytes" in text
     assert "the worst -2.0 % off (disk, direct read)" in text
-    assert "slow: not known, expected storage: not known (one disk)" in text
+    assert "slow not known storage not known slow: one disk" in text
     assert "Remark: said" in text
 
 
@@ -148,15 +153,15 @@ def test_unlike_figures_are_named_and_defined_in_the_text() -> None:
         CLAIM, figure="cpu_real_ratio.without_run_queue", published_figure="cpu_real_ratio.mean"
     )
     arms = {"slow": arm_side("slow", 100.0), "fast": arm_side("fast", 60.0)}
-    text = render(lab_report(msgspec.structs.replace(record(), claims=[unlike]), arms, PAPERS))
-    assert "published  is cpu_real_ratio.mean: Mean of the jobs' own ratios." in text
-    assert "here       is cpu_real_ratio.without_run_queue: Summed CPU time over" in text
-    assert "cpu_real_ratio" not in render(lab_report(record(), arms, PAPERS))
+    text = text_of(lab_report(msgspec.structs.replace(record(), claims=[unlike]), arms, PAPERS))
+    assert "published is cpu_real_ratio.mean: Mean of the jobs' own ratios." in text
+    assert "here is cpu_real_ratio.without_run_queue: Summed CPU time over" in text
+    assert "cpu_real_ratio" not in text_of(lab_report(record(), arms, PAPERS))
 
 
 def test_a_median_of_several_measurements_is_told_in_the_text() -> None:
     once = record().calibration[0]
     again = msgspec.structs.replace(once, what="buffered write", measured=104e6, tries=3)
-    text = render(lab_report(msgspec.structs.replace(record(), calibration=[once, again]), {}, PAPERS))
+    text = text_of(lab_report(msgspec.structs.replace(record(), calibration=[once, again]), {}, PAPERS))
     assert "disk, buffered write: the first was too far off, this is the median of 3 (+4.0 %)" in text
-    assert "the median" not in render(lab_report(record(), {}, PAPERS))
+    assert "the median" not in text_of(lab_report(record(), {}, PAPERS))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from mawl.lab.experiment.document import document
 from mawl.lab.experiment.records import (
     ArmFigures,
     ArmPair,
@@ -24,7 +25,7 @@ from mawl.lab.experiment.records import (
     VolumeCalibration,
     VolumeKept,
 )
-from mawl.lab.experiment.text import render
+from mawl.reports.document import rendered
 from tests.reports.test_golden import golden
 
 
@@ -228,5 +229,5 @@ EVERYTHING = msgspec.structs.replace(
 
 @pytest.mark.parametrize(("name", "found"), [("lab.txt", TWO_ARMS), ("lab-everything.txt", EVERYTHING)])
 def test_the_text_of_a_campaign_is_its_golden_file(name: str, found: LabReport) -> None:
-    made = render(found)
+    made = rendered(document(found), "text")
     assert made == golden(name, made)
