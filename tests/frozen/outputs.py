@@ -43,9 +43,8 @@ from mawl.records.store.side_files import write_probe
 from mawl.reports import campaign_document as campaigns
 from mawl.reports.csv import TABLES
 from mawl.reports.document import rendered
-from mawl.reports.qualification_forms import render_disclosure, render_page
-from mawl.reports.qualification_forms import render_markdown as render_markdown_qualification
-from mawl.reports.qualification_forms import render_text as render_text_qualification
+from mawl.reports.qualification import disclosure
+from mawl.reports.qualification import document as answer_document
 from mawl.whatif.placement.document import document as placement_document
 from mawl.whatif.size import document as sizing
 from tests.archive.history.test_changes import store_nights
@@ -374,13 +373,9 @@ def answers(outputs: Outputs) -> None:
         for form in ("text", "markdown", "html"):
             outputs.add(f"campaign {name} {form}", rendered(campaigns.document(found()), form))
     for name, record in every_record().items():
-        for form, answer in (
-            ("text", render_text_qualification),
-            ("markdown", render_markdown_qualification),
-            ("html", render_page),
-            ("rules", render_disclosure),
-        ):
-            outputs.add(f"answer {name} {form}", answer(record))
+        for form in ("text", "markdown", "html"):
+            outputs.add(f"answer {name} {form}", rendered(answer_document(record), form, 80))
+        outputs.add(f"answer {name} rules", rendered(disclosure(record), "markdown"))
     for name, evidence in (("A", YES), ("B", NO)):
         Path(name).mkdir()
         write_qualification(Path(name), answered(evidence))

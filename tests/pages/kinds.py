@@ -30,7 +30,7 @@ from mawl.reports import rank as ranking
 from mawl.reports.comparison import document as comparison
 from mawl.reports.document import rendered
 from mawl.reports.html import report
-from mawl.reports.qualification_forms import render_page
+from mawl.reports.qualification import document as answer_document
 from mawl.whatif.size import document as sizing
 from tests.advice.test_rank import NEEDED, PRICES
 from tests.archive.history.test_changes import followed, nights_with_step
@@ -110,7 +110,7 @@ def _library(folder: Path) -> str:
 
 
 def _answer(name: str, folder: Path) -> str:
-    return render_page(every_record()[name])
+    return rendered(answer_document(every_record()[name]), "html")
 
 
 def _campaign(name: str, folder: Path) -> str:

@@ -143,7 +143,7 @@ def test_text_and_markdown_load_neither_templates_nor_the_library_of_charts() ->
     script = """
 import sys
 import mawl.archive.history.document, mawl.derive.document, mawl.derive.replay.document
-import mawl.reports.campaign_document, mawl.reports.comparison.document, mawl.reports.qualification_forms
+import mawl.reports.campaign_document, mawl.reports.comparison.document, mawl.reports.qualification
 import mawl.whatif.placement.document, mawl.whatif.size.document, mawl.reports.rank, mawl.whatif.text
 print(sorted({"bokeh", "jinja2"} & set(sys.modules)))
 """

@@ -69,8 +69,9 @@ from mawl.records.store.campaign import (
 )
 from mawl.records.store.files import replace_file
 from mawl.records.store.folder import make_folder
-from mawl.reports.qualification_content import demand_words
-from mawl.reports.qualification_forms import render_disclosure, render_markdown, render_page, render_text
+from mawl.reports.document import rendered
+from mawl.reports.layout import LEAST_WIDTH
+from mawl.reports.qualification import demand_words, disclosure, document
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -215,7 +216,7 @@ def _qualify(
             raise
     assert record.answer is not None, "a finished qualification has one"
     _leave_pages(folder, record)
-    _print(record, render_text(record), arguments.json)
+    _print(record, rendered(document(record), "text", LEAST_WIDTH), arguments.json)
     print(f"\nfolder: {shlex.quote(short_path(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(short_path(folder / ANSWER_PAGE))}", file=sys.stderr)
     for line in cleaning(folder, settings().runs(None)):
@@ -257,11 +258,10 @@ def cleaning(folder: Path, runs: Path) -> list[str]:
 
 
 def _leave_pages(folder: Path, record: Qualification) -> None:
-    pages = {ANSWER_PAGE: render_page, "answer.md": render_markdown, "disclosure.md": render_disclosure}
-    for name, render in pages.items():
-        if (folder / name).exists():
-            continue
-        replace_file(folder / name, f"{render(record).rstrip()}\n".encode())
+    pages = {ANSWER_PAGE: (document, "html"), "answer.md": (document, "markdown")}
+    for name, (of, form) in {**pages, "disclosure.md": (disclosure, "markdown")}.items():
+        if not (folder / name).exists():
+            replace_file(folder / name, f"{rendered(of(record), form).rstrip()}\n".encode())
 
 
 def _print(record: Qualification, words: str, as_json: bool) -> None:

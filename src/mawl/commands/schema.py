@@ -7,6 +7,8 @@ import json
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+import msgspec
+
 from mawl.base.errors import UsageError, meant
 from mawl.commands.verbs import Arguments, Verb, operand
 from mawl.records.model.probe import PROBE_FORMAT_VERSION
@@ -131,9 +133,7 @@ def run_schema(arguments: SchemaArguments) -> int:
 def text(name: str) -> str:
     """The schema (draft 2020-12) as text."""
     if name == "qualify":
-        from mawl.reports.qualification_forms import render_schema
-
-        return render_schema()
+        return render_qualification()
     from mawl.records.model.fields import record_schema, schema_of
     from mawl.records.store.files import FORMAT_VERSION
 
@@ -146,6 +146,26 @@ def text(name: str) -> str:
     else:
         content = record_schema(kind, name, one.version, title)
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+
+
+INSTANTS = {"Phase": "began_at", "Qualification": "created_at"}
+"""Points in time of ``qualify.json``, which are seconds in memory and ISO 8601 (UTC) in the file."""
+
+
+def render_qualification() -> str:
+    """The schema of ``qualify.json`` as text, with a newline at the end."""
+    from mawl.records.model.fields import DRAFT
+    from mawl.records.model.qualification import QUALIFICATION_FORMAT_VERSION, Qualification
+
+    found = json.loads(json.dumps(msgspec.json.schema(Qualification)))  # defaults as JSON has them
+    for struct, name in INSTANTS.items():
+        known = found["$defs"][struct]["properties"][name]
+        kinds = [{"type": "string", "format": "date-time"}]
+        found["$defs"][struct]["properties"][name] = (
+            {"anyOf": [*kinds, {"type": "null"}], "default": None} if "anyOf" in known else kinds[0]
+        )
+    head = {"$schema": DRAFT, "title": f"qualify.json, format {QUALIFICATION_FORMAT_VERSION}"}
+    return json.dumps({**head, **found}, indent=2) + "\n"
 
 
 VERBS = {

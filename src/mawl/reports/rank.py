@@ -9,7 +9,7 @@ from mawl.advice.rank import Ranked, Ranking
 from mawl.base.units import counted_noun, format_joules, format_plain, format_ratio
 from mawl.reports.document import TEXT, Document, Headline, Part, Sentences, Table
 from mawl.reports.layout import ABSENT
-from mawl.reports.qualification_content import NO_MORE_SHOWN
+from mawl.reports.qualification import NO_MORE_SHOWN
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart

@@ -31,8 +31,8 @@ from mawl.reports.html.sections.verdict import cards_and_step
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
 
-SENTENCES = {"why", "verdict", "rules", "meaning"}
-NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel", "procedure"}
+SENTENCES = {"why", "verdict", "rules", "meaning", "found", "required"}
+NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel", "procedure", "device", "met"}
 """Heads of columns that hold sentences or names and not figures."""
 
 

@@ -1,8 +1,8 @@
-"""What every form of a qualification's answer says, as plain text."""
+"""The answer of a qualification as a document, and its disclosure."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from collections.abc import Iterator
 
 import msgspec
 
@@ -10,7 +10,6 @@ from mawl.advice.answer import parts_words
 from mawl.advice.limit.verdict import costs_words
 from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.advice.qualification.sentence import fits_words
-from mawl.base.printable import printable
 from mawl.base.units import (
     counted_noun,
     format_bytes,
@@ -23,7 +22,6 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.importers.formats.text import one_line
 from mawl.plan.mix import SessionRange, mix_range
 from mawl.records.model.qualification import (
     AnswerNodes,
@@ -35,7 +33,22 @@ from mawl.records.model.qualification import (
     QualificationChoice,
     QualificationFigures,
     QualifyNode,
+    QualifyRun,
 )
+from mawl.reports.document import (
+    NOT_TEXT,
+    Card,
+    Document,
+    Headline,
+    Line,
+    Lines,
+    Part,
+    Sentences,
+    Table,
+    capital,
+    each,
+)
+from mawl.reports.layout import ABSENT, figure, figures
 
 LIMITS = {
     "nodes": "The nodes limit",
@@ -77,9 +90,9 @@ def storage_row(one: AnswerStorage) -> tuple[str, ...]:
     return (
         ", ".join(one.roles),
         ", ".join(one.devices) or "not known",
-        *("-" if rate is None else format_rate(rate) for rate in rates),
-        *("-" if seconds is None else format_latency(seconds) for seconds in latencies),
-        "-" if one.queue_length is None else format_ratio(one.queue_length),
+        *figures(*((rate, format_rate) for rate in rates)),
+        *figures(*((seconds, format_latency) for seconds in latencies)),
+        figure(one.queue_length, format_ratio),
     )
 
 
@@ -194,8 +207,7 @@ NODES_WORDS = (
 )
 
 
-Tone = Literal["good", "bad", "warn"]
-TONES: dict[str, Tone] = {"carried": "good", "not carried": "bad", "not known": "warn"}
+TONES = {"carried": "good", "not carried": "bad", "not known": "warn"}
 EXPECTED = {"carried": "YES", "not carried": "NO", "not known": "NOT KNOWN"}
 BASIS = {
     "lab beds": "by the error of forecasts for test beds",
@@ -204,76 +216,133 @@ BASIS = {
 NO_MORE_SHOWN = "no run shows that more are too many"
 
 
-class QualificationFigure(msgspec.Struct, frozen=True, kw_only=True):
-    """A figure: what it is, its value, and what it is to be compared with."""
+def document(record: Qualification) -> Document:
+    """The sentence, the figures, what limits, fits and would change it, what to do, and what it rests on.
 
-    name: str
-    value: str
-    beside: str
-
-
-class Content(msgspec.Struct, frozen=True, kw_only=True):
-    """``rows`` are name and sentence, in the order of the answer; ``basis`` says how it was found.
-
-    ``storage`` has a row for all roles on the same devices (``STORAGE_HEAD``), ``words`` define terms.
+    A record without an answer has its forecast.
     """
-
-    sentence: str
-    tone: Tone
-    figures: list[QualificationFigure]
-    rows: list[tuple[str, str]]
-    changes: list[tuple[str, str, str]]
-    cautions: list[str]
-    storage: list[tuple[str, ...]]
-    basis: list[tuple[str, str]]
-    words: list[tuple[str, str]]
-
-
-def content_of(record: Qualification) -> Content:
-    """The content of a record with an answer, or of one that has a forecast or nothing yet.
-
-    Each text is one line without control characters; it is not escaped.
-    """
-    found = (
-        _content_without_answer(record)
-        if record.answer is None
-        else _content_of_answer(record, record.answer)
-    )
-    return msgspec.convert(_printable_texts(msgspec.to_builtins(found)), Content)
-
-
-def _printable_texts(value: Any) -> Any:
-    """Names of others may hold what moves a cursor or ends a line."""
-    if isinstance(value, dict):
-        return {name: _printable_texts(member) for name, member in value.items()}
-    if isinstance(value, list | tuple):
-        return [_printable_texts(member) for member in value]
-    return printable(one_line(value))
-
-
-def _content_of_answer(record: Qualification, answer: QualificationAnswer) -> Content:
-    return Content(
-        sentence=answer.sentence,
-        tone=TONES[answer.carried.answer],
-        figures=_figures(answer.figures),
-        rows=[
-            ("parts", _parts(answer)),
-            ("other work", _other_work(answer)),
-            _limit(answer),
-            *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
-            ("fits", _fits(answer)),
-            *([] if answer.changes else [("changes", _capital(answer.missing.get("changes", "none")))]),
-            ("next", answer.next_step),
+    answer, found = record.answer, list[Line]()
+    tone, basis = "warn", Lines(basis_rows(record))
+    if answer is None:
+        sentence = _sentence_without_answer(record)
+        lines = [("next", f"Measure it: mawl qualify --continue {record.name} continues from here")]
+        lines = lines[record.outcome == "running" :]
+    else:
+        tone, sentence = TONES[answer.carried.answer], answer.sentence
+        lines, found = _lines(answer), _figures(answer.figures)
+    word, next_step = sentence.partition(":")[0], dict(lines).get("next")
+    why = Lines([*found, *(line for line in lines if line[0] != "next")])
+    storage, words = _storage(answer), Lines(_words(answer))
+    place = f"{len(record.nodes)} nodes" if record.nodes else record.machine.name or "this machine"
+    return Document(
+        headline=Headline(sign="undecided", sentence=sentence, next_step=next_step),
+        tag=(word, tone),
+        facts=[f"{record.asked.workload} on {place}", record.name],
+        cards=[] if answer is None else _cards(answer, word, tone),
+        parts=[
+            *each(Sentences([sentence]), Lines(found), Lines(lines)),
+            Part((storage,), formats=NOT_TEXT),
+            Part((basis,)),
+            Part((words,), formats=NOT_TEXT),
         ],
-        changes=[_change(change, mix_range(answer.sessions)) for change in answer.changes],
-        cautions=answer.cautions,
-        storage=[storage_row(one) for one in answer.during],
-        basis=basis_rows(record),
-        words=[*WORDS, *(STORAGE_WORDS if answer.during else ()), *(NODES_WORDS if answer.nodes else ())],
+        folds=[
+            Part((why,), "why", "Why, and what would change it", "Why"),
+            Part((storage,), "storage", "The storage during the mix", "Storage"),
+            Part((_rules(answer),), "trust", "What the answer rests on", "Trust"),
+            Part((basis,), "basis", "What was qualified, and how", "System"),
+            Part((words,), "words", "Words", "Words"),
+        ],
     )
 
 
-def _content_without_answer(record: Qualification) -> Content:
+def disclosure(record: Qualification) -> Document:
+    """The answer with every rule, decision, phase, run and reason of its record."""
+    answer, choice = record.answer, record.choice
+    decisions = [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]
+    phases = [
+        (one.name, one.state, *figures(*((took, format_seconds) for took in times)), one.detail)
+        for one in record.phases
+        for times in [(one.seconds, one.forecast_seconds)]
+    ]
+    runs = [(run.folder, run.purpose, str(run.sessions), run.state, _outcome(run)) for run in record.runs]
+    reasons = [] if answer is None else list(answer.missing.items())
+    return Document(
+        headline=Headline(sign="undecided", sentence=f"Disclosure of {record.name}"),
+        parts=[
+            *document(record).parts,
+            *each(
+                _rules(answer),
+                Table(title="decisions", head=("what", "value", "why"), rows=decisions),
+                Table(
+                    title="phases", head=("phase", "state", "took", "forecast", "what it found"), rows=phases
+                ),
+                Table(title="runs", head=("folder", "purpose", "sessions", "state", "outcome"), rows=runs),
+                Table(title="forecast", head=("figure", "forecast"), rows=list(_forecast(record))),
+                Table(title="what is not known, and why", head=("figure", "reason"), rows=reasons),
+            ),
+        ],
+    )
+
+
+def _outcome(run: QualifyRun) -> str:
+    aside = run.state in ("disturbed", "left out")
+    return (run.reason if aside else run.outcome or run.reason) or ABSENT
+
+
+def _forecast(record: Qualification) -> Iterator[tuple[str, str]]:
+    choice = record.choice
+    if choice is None:
+        return
+    yield "time of all phases", format_seconds(choice.total_seconds)
+    yield "active time of one run", format_seconds(choice.active_seconds)
+    for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio)):
+        yield f"{name} that reach a device", figure(ratio, format_percent)
+
+
+def _cards(answer: QualificationAnswer, word: str, tone: str) -> list[Card]:
+    """Whether the load is carried, what limits, and how many sessions fit."""
+    slowdown = f"{capital(_figures(answer.figures)[0][1])}."
+    fits, _, basis = _fits(answer).partition(": ")
+    nodes = [f"{LIMITS[answer.nodes.limit]}."] if answer.nodes else []
+    return [
+        Card("Can it carry the load?", word, tone, [slowdown, *answer.cautions], more=("why", "Why")),
+        Card("What limits it?", _limit(answer)[1], "", nodes),
+        Card("How many sessions fit?", fits, "", [f"{capital(basis)}."]),
+    ]
+
+
+def _lines(answer: QualificationAnswer) -> list[Line]:
+    mix = mix_range(answer.sessions)
+    changes = [("change", _change(one, mix)) for one in answer.changes]
+    return [
+        ("parts", _parts(answer)),
+        ("other work", _other_work(answer)),
+        _limit(answer),
+        *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
+        ("fits", _fits(answer)),
+        *(changes or [("changes", capital(answer.missing.get("changes", "none")))]),
+        *(("caution", caution) for caution in answer.cautions),
+        ("next", answer.next_step),
+    ]
+
+
+def _words(answer: QualificationAnswer | None) -> list[Line]:
+    more = () if answer is None else (*STORAGE_WORDS * bool(answer.during), *NODES_WORDS * bool(answer.nodes))
+    return [*WORDS, *more]
+
+
+def _storage(answer: QualificationAnswer | None) -> Table:
+    """A row for all roles on the same devices."""
+    rows = [] if answer is None else [storage_row(one) for one in answer.during]
+    return Table(name="storage", title="the storage during the mix", head=STORAGE_HEAD, rows=rows)
+
+
+def _rules(answer: QualificationAnswer | None) -> Table:
+    rows, note = ([], "") if answer is None else (rules_rows(answer), rules_sentence(answer))
+    return Table(name="rules", title="rules", head=("rule", "found", "required", "met"), rows=rows, note=note)
+
+
+def _sentence_without_answer(record: Qualification) -> str:
     choice, phase = record.choice, next((one for one in record.phases if one.state == "running"), None)
     what = {
         "running": f"the phase {phase.name} is under way" if phase else "it is under way",
@@ -296,21 +365,10 @@ def _content_without_answer(record: Qualification) -> Content:
             f"reference time ({range_}; bound {format_ratio(record.asked.answer_bound)}). "
             f"This is a forecast: {what}{why}."
         )
-    again = f"Measure it: mawl qualify --continue {record.name} continues from here"
-    return Content(
-        sentence=sentence,
-        tone="warn",
-        figures=[],
-        rows=[] if record.outcome == "running" else [("next", again)],
-        changes=[],
-        cautions=[],
-        storage=[],
-        basis=basis_rows(record),
-        words=[*WORDS],
-    )
+    return sentence
 
 
-def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
+def _figures(figures: QualificationFigures) -> list[Line]:
     bound = f"bound {format_ratio(figures.answer_bound)}"
     known = figures.slowdown is not None and figures.slowdown_low is not None
     range_ = (
@@ -327,22 +385,16 @@ def _figures(figures: QualificationFigures) -> list[QualificationFigure]:
         "demand": "what the load asked for",
         None: "not measured",
     }
+    times = format_ratio(figures.slowdown or 0.0)
+    hourly = figures.jobs_per_hour
     return [
-        QualificationFigure(
-            name="times the reference time",
-            value=format_ratio(figures.slowdown or 0.0) if known else "-",
-            beside=range_ if known else f"not known; {bound}",
+        ("slowdown", f"{times} times the reference time ({range_})" if known else f"not known; {bound}"),
+        (
+            "device",
+            f"{ABSENT if rate is None else format_rate(rate)} per core: {of[figures.device_basis]}; "
+            f"{judged[figures.guideline_met]}",
         ),
-        QualificationFigure(
-            name="per core at the devices",
-            value="-" if rate is None else format_rate(rate),
-            beside=f"{of[figures.device_basis]}; {judged[figures.guideline_met]}",
-        ),
-        QualificationFigure(
-            name="jobs per hour",
-            value="-" if figures.jobs_per_hour is None else f"{figures.jobs_per_hour:,.0f}",
-            beside="median of the measured runs" if figures.jobs_per_hour is not None else "not known",
-        ),
+        ("jobs", "not known" if hourly is None else f"{hourly:,.0f} an hour (median of the measured runs)"),
     ]
 
 
@@ -351,7 +403,7 @@ def _parts(answer: QualificationAnswer) -> str:
     parts = answer.figures.parts
     if parts is None:
         return f"Not known: {answer.missing.get('figures.parts', 'no run has waits')}"
-    return _capital(parts_words(msgspec.structs.asdict(parts)))
+    return capital(parts_words(msgspec.structs.asdict(parts)))
 
 
 def _other_work(answer: QualificationAnswer) -> str:
@@ -365,14 +417,14 @@ def _other_work(answer: QualificationAnswer) -> str:
         why = answer.missing.get(f"figures.{field}", "it was not measured")
         known = f"not known ({why})" if ratio is None else f"{format_percent(ratio)} of the processor time"
         said.append(f"{known} during {during}")
-    return _capital(", ".join(said))
+    return capital(", ".join(said))
 
 
 def _limit(answer: QualificationAnswer) -> tuple[str, str]:
     limit = answer.limit
     if limit is None:
         return "limit", f"Not known: {answer.missing.get('limit', 'no run has one')}"
-    return "limit" if limit.named else "cost", _capital(costs_words(limit))
+    return "limit" if limit.named else "cost", capital(costs_words(limit))
 
 
 def _fits(answer: QualificationAnswer) -> str:
@@ -389,25 +441,22 @@ def _fits(answer: QualificationAnswer) -> str:
     return f"{fits_words(fits, a_node=bool(answer.nodes))}: {basis}{why}"
 
 
-def _change(change: QualificationChange, mix: SessionRange) -> tuple[str, str, str]:
+def _change(change: QualificationChange, mix: SessionRange) -> str:
+    """``Twice the cores: 8 sessions (jobs take 12 % less time; 5 to 13 sessions by ...)``."""
     fewer = f"fewer than {mix.fewest}"
     more = "at least " if change.sessions == mix.most else ""
     gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "
     if change.range_basis is None:
         number = "-" if change.sessions is None else f"{more}{counted_noun(change.sessions, 'session')}"
-        return change.text, number, f"{gain}no range: {change.reason or 'it was not simulated'}"
+        return f"{change.text}: {number} ({gain}no range: {change.reason or 'it was not simulated'})"
     number = fewer if change.sessions is None else f"{more}{counted_noun(change.sessions, 'session')}"
     if change.sessions_high is None:
-        return change.text, number, f"{gain}{fewer} at best {BASIS[change.range_basis]}"
+        return f"{change.text}: {number} ({gain}{fewer} at best {BASIS[change.range_basis]})"
     low = fewer if change.sessions_low is None else f"{change.sessions_low}"
     range_ = f"{low} to {counted_noun(change.sessions_high, 'session')}"
     if change.sessions_high == mix.most:
         range_ = f"at least {low} sessions" if change.sessions_low else f"{range_} or more"
-    return change.text, number, f"{gain}{range_} {BASIS[change.range_basis]}"
-
-
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
+    return f"{change.text}: {number} ({gain}{range_} {BASIS[change.range_basis]})"
 
 
 MET = {True: "yes", False: "NOT MET", None: "not known"}
@@ -427,8 +476,3 @@ def rules_sentence(answer: QualificationAnswer) -> str:
     every = counted_noun(len(answer.rules), "rule")
     said = f"{len(failed)} of {every} not met: {', '.join(failed)}" if failed else f"None of {every} failed"
     return f"{said}; not known: {', '.join(unknown)}." if unknown else f"{said}."
-
-
-def decision_rows(choice: QualificationChoice | None) -> list[tuple[str, str, str]]:
-    """What mawl decided by itself, and why."""
-    return [] if choice is None else [(one.what, one.value, one.why) for one in choice.decisions]
