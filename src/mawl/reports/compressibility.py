@@ -155,6 +155,7 @@ def within(ratio: float | None, half_width: float | None) -> str:
 
 
 def percent(ratio: float) -> str:
+    """A share with one decimal: ``62.0 %``."""
     return f"{100.0 * ratio:.1f} %"
 
 

@@ -159,4 +159,7 @@ def thresholds(summary: Summary, width: int = LINE_WIDTH) -> Sequence[str]:
     found = rows_of(summary)
     if not found:
         return []
-    return [*stacked([HEAD[:2], *(row[:2] for row in found)], width), "sources: mawl report --format json, under thresholds"]
+    return [
+        *stacked([HEAD[:2], *(row[:2] for row in found)], width),
+        "sources: mawl report --format json, under thresholds",
+    ]
