@@ -43,7 +43,7 @@ def test_estimated_and_real_savings_stand_apart() -> None:
 def test_an_empty_volume_is_one_line_and_the_headline_what_was_asked_for(tmp_path: Path) -> None:
     wanted = figures(["plain"], [ZSTD_1], [4096])
     request = LookRequest(paths=[tmp_path], figures=wanted, seed=1)
-    text = terminal(parts(compressibility_figures(look_at(request))))
+    text = " ".join(terminal(parts(compressibility_figures(look_at(request)))).split())
     assert f"no estimate on {tmp_path}: there is no data to look at" in text
     assert "zstd-1 in blocks of 4 KiB" in text and "128 KiB" not in text
 
