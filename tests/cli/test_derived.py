@@ -139,3 +139,33 @@ def test_cpu_seconds_are_those_of_this_core_where_the_record_knows_its_own(mawl:
     used = sum(step.usage.cpu_seconds or 0.0 for step in run.step_records())
     asked = sum(step.cpu_seconds for step in half.steps)
     assert used == pytest.approx(asked * 0.1 / speed, rel=0.3, abs=0.1)
+
+
+@pytest.mark.long(minutes=0.5)
+def test_the_space_that_logs_tell_is_what_the_work_folder_held(mawl: Command) -> None:
+    """Two sessions write 20, 30 and 60 MB into WORK; mawl looks at the folder, the log tells the bytes."""
+    commands = {
+        "small": "head -c 20000000 /dev/zero >$0/a; sleep 6",
+        "large": "sleep 2; head -c 60000000 /dev/zero >$0/b; sleep 8",
+        "last": "head -c 30000000 /dev/zero >$0/c; sleep 4",
+    }
+    declared = "".join(
+        f'[commands.{name}]\ncommand = ["sh", "-c", "{text}", "{{work}}"]\n'
+        for name, text in commands.items()
+    )
+    sessions = (("a", '["small"], ["last"]'), ("b", '["large"]'))
+    stages = "".join(f'[[sessions]]\nname = "{name}"\nstages = [{what}]\n' for name, what in sessions)
+    (mawl.directory / "own.toml").write_text('name = "own"\nscale = 0.00005\n' + declared + stages)
+    mawl.ok("run", "own.toml", "--output", "measured")
+    summary = json.loads(mawl("report", "measured", "--format", "json").stdout)
+    held = summary["roles"]["work"]["peak_used_bytes"]
+    (mawl.directory / "logs").mkdir()
+    mawl.ok("report", "measured", "--format", "saslog", "--output", "logs/own.log")
+    mawl.ok("import", "logs", "--output", "imported")
+    space = json.loads(mawl("steps", "imported", "--format", "json").stdout)["space"]
+    [work] = [one for one in space["peaks"] if one["role"] == "work"]
+    directories = 32 * 4096
+    assert 90_000_000 <= held <= 90_000_000 + directories
+    assert work["bytes"] == pytest.approx(90_000_000, rel=0.01)
+    assert work["low_bytes"] <= held <= work["high_bytes"] + directories
+    assert json.loads(mawl("steps", "measured", "--format", "json").stdout)["space"] is None

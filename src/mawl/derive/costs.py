@@ -18,8 +18,9 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.derive.derive import derivable_steps, started_jobs
+from mawl.derive.space import Space, peak_rows, space_lines, space_of
 from mawl.derive.steps import StepFigures
-from mawl.records.definitions import FACTS, count, listing, rate, seconds, size, text
+from mawl.records.definitions import FACTS, block, count, listing, rate, seconds, size, text
 from mawl.records.model.records import TableNote
 from mawl.records.store import Run
 from mawl.reports.document import Document, Headline, Lines, Part, Sentences, Table, filled
@@ -31,6 +32,7 @@ ORDERS: tuple[StepOrder, ...] = get_args(StepOrder)
 MOST_STEPS = 20
 MOST_TABLES = 10
 NOT_TOLD = "the log does not tell it"
+NO_SPACE = "only of imported logs: a run that mawl measures has roles.*.peak_used_bytes"
 NO_BLOCKS = "the log has no block operations, or does not tell their size"
 
 
@@ -86,11 +88,16 @@ class StepCosts(msgspec.Struct, frozen=True, kw_only=True):
     ]
     costliest: Annotated[list[StepCost], listing("The steps that cost most, the first first.", PAGE)]
     tables: Annotated[list[TableReads], listing("The tables of which most rows were read.", PAGE)]
+    space: Annotated[
+        Space | None,
+        block("The most space that WORK and utility files took at one time.", PAGE, absent=NO_SPACE),
+    ]
 
 
 def step_costs(run: Run, by: StepOrder, most: int = MOST_STEPS) -> StepCosts:
     """The ``most`` steps of a run with the largest figure; steps that lack it come last."""
-    steps, _ = derivable_steps(run, started_jobs(run))
+    jobs = started_jobs(run)
+    steps, _ = derivable_steps(run, jobs)
     costs = [_cost(job, step) for job, mine in steps.items() for step in mine]
     ranked = sorted(costs, key=_key(by))
     return StepCosts(
@@ -100,6 +107,7 @@ def step_costs(run: Run, by: StepOrder, most: int = MOST_STEPS) -> StepCosts:
         real_seconds=_real(costs),
         costliest=ranked[:most],
         tables=_tables(step for mine in steps.values() for step in mine),
+        space=space_of(jobs, steps) if run.facts.kind == "imported" and steps else None,
     )
 
 
@@ -178,6 +186,7 @@ HEAD = (
 )
 SPARE = ("rows written", "rows read", "memory")
 TABLE_HEAD = ("table", "passes", "with WHERE", "rows", "rows scanned")
+SPACE_HEAD = ("place", "host", "at its peak", "at least", "at most", "when (UTC)", "sessions")
 ORDERED_BY = {
     "real": "real time",
     "cpu": "CPU time",
@@ -217,17 +226,32 @@ def document(costs: StepCosts) -> Document:
             for table in costs.tables
         ],
     )
+    lines = [("steps", _finding(costs)), *(() if costs.space is None else space_lines(costs.space))]
     return Document(
         headline=Headline(sign="measured", sentence=_finding(costs)),
         facts=[f"run {costs.run_id}", counted_noun(costs.steps, "step")],
         parts=[
-            Part((Lines((("steps", _finding(costs)),)),), anchor="finding", title="Finding", short="Finding"),
+            Part((Lines(lines),), anchor="finding", title="Finding", short="Finding"),
             Part(filled(steps), anchor="steps", title="Steps that cost most", short="Steps"),
             Part(filled(tables), anchor="tables", title="Tables that are read most", short="Tables"),
+            *_space_parts(costs.space),
             Part((Sentences(NOTES),), anchor="notes", title="What the columns mean", short="Notes"),
         ],
         tag=("by steps", ""),
     )
+
+
+def _space_parts(space: Space | None) -> list[Part]:
+    if space is None:
+        return []
+    peaks = Table(
+        name="space",
+        title="space of WORK and UTILLOC at its peak",
+        head=SPACE_HEAD,
+        rows=[*peak_rows(space)],
+    )
+    blocks = (peaks, Sentences(space.unknown))
+    return [Part(blocks, anchor="space", title="Space of WORK and UTILLOC", short="Space")]
 
 
 def _finding(costs: StepCosts) -> str:

@@ -161,6 +161,12 @@ class Inference:
         written, written_range = spread(written, to_write, blocks_out, tells=True, room=room)
         return Loads(read, written, read_range, written_range)
 
+    def size_of(self, note: TableNote, job: str) -> Ranged | None:
+        """The bytes of a table that a step has just written; None where its note tells no rows."""
+        return self._sizes.of_rows(msgspec.structs.replace(note, direction="read"), job) or (
+            self._sizes.of_rows(note, job)
+        )
+
     def _blocks(self, step: StepFigures, direction: Direction, parts: Parts) -> int | None:
         """Bytes of block operations; None if the log has none, or the file system does not count them."""
         blocks = step.read_bytes if direction == "read" else step.written_bytes

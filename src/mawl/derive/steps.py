@@ -14,7 +14,7 @@ import msgspec
 
 from mawl.figures.nights import BLOCK_BYTES
 from mawl.records.model.derived import Kernel
-from mawl.records.model.records import SortNote, StepNotes, StepRecord, TableNote
+from mawl.records.model.records import SortNote, StepNotes, StepRecord, TableNote, TableRemoval
 from mawl.records.model.role_io import IoByRole
 
 BlockUnit = Literal["linux", "assumed", "unknown"]
@@ -51,6 +51,10 @@ class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
     sort: SortNote | None
     indexes_used: int
     io: IoByRole | None
+    removed: tuple[TableRemoval, ...] = ()
+    removed_left_out: int = 0
+    started_at: float | None = None
+    ended_at: float | None = None
 
 
 def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
@@ -77,6 +81,10 @@ def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
         sort=notes.sort,
         indexes_used=notes.indexes_used,
         io=step.io,
+        removed=notes.removed,
+        removed_left_out=notes.removed_left_out,
+        started_at=step.started_at,
+        ended_at=step.ended_at,
     )
 
 

@@ -37,6 +37,7 @@ from mawl.importers.formats.saslog_notes import (
     like_a_heading,
     look_alike,
     may_go_on,
+    removal_note,
     table_note,
 )
 from mawl.importers.formats.saslog_records import (
@@ -358,6 +359,7 @@ class LogReader:
             or MAINFRAME.fullmatch(text)
             or RESOURCES.fullmatch(text)
             or table_note(text)
+            or removal_note(text)
             or fact(text)
         )
 
@@ -384,7 +386,7 @@ class LogReader:
             if like_a_heading(text):
                 yield from self._close()
                 self._suspect = (line, text)
-            elif may_go_on(text) and not self._joined:
+            elif may_go_on(text) and not self._joined and removal_note(text) is None:
                 self._joined, self._joined_line, self._page = [text], line, False
 
     def _open(self, line: int, heading: object) -> None:

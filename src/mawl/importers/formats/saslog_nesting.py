@@ -15,7 +15,7 @@ import msgspec
 
 from mawl.importers.formats.saslog_records import Entry, FactName, LogFact, PerformanceNote, is_first_page
 from mawl.importers.formats.saslog_scan import MISSING, NoteBatch
-from mawl.records.model.records import MOST_TABLES, StepNotes, TableNote
+from mawl.records.model.records import MOST_REMOVALS, MOST_TABLES, StepNotes, TableNote
 
 BETWEEN: tuple[FactName, ...] = ("page", "error", "libref")
 """What may stand between the notes of an inner and an outer step: other facts begin or end something."""
@@ -169,6 +169,10 @@ def _outer(outer: PerformanceNote, inner: PerformanceNote, repeated: Sequence[Ta
         sort=own.sort or its.sort,
         indexes_made=own.indexes_made + its.indexes_made,
         indexes_used=own.indexes_used + its.indexes_used,
+        removed=(its.removed + own.removed)[:MOST_REMOVALS],
+        removed_left_out=own.removed_left_out
+        + its.removed_left_out
+        + max(len(its.removed) + len(own.removed) - MOST_REMOVALS, 0),
     )
     both = (outer, inner)
     read, written = (

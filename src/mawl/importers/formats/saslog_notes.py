@@ -15,7 +15,15 @@ import msgspec
 
 from mawl.importers.formats.saslog_records import FactName
 from mawl.plan.programs import Pass, Program
-from mawl.records.model.records import MOST_TABLES, SortNote, StepNotes, StepRecord, TableNote
+from mawl.records.model.records import (
+    MOST_REMOVALS,
+    MOST_TABLES,
+    SortNote,
+    StepNotes,
+    StepRecord,
+    TableNote,
+    TableRemoval,
+)
 from mawl.records.spec.program_options import ROLES, Role
 
 _READ = re.compile(r"NOTE: There (?:were|was) [0-9][0-9 ]*o")
@@ -44,6 +52,8 @@ OPENINGS = (
     "NOTE: There were ",
     "NOTE: The data set ",
     "NOTE: Table ",
+    "NOTE: Deleting ",
+    "NOTE: Changing the name ",
     "NOTE: The PROCEDURE ",
     "NOTE: The DATA ",
     "NOTE: This session is executing",
@@ -251,6 +261,11 @@ _ENGINE = re.compile(r"\s*Engine:\s+([A-Z][A-Z0-9]{0,31})\s*")
 _INDEX_MADE = re.compile(r"NOTE: (?:Simple|Composite) index \S+ has been defined\..*")
 _INDEX_USED = re.compile(r"INFO: Index \S+ .{0,200}?selected for (?:WHERE|SQL|BY).*")
 
+_DELETED = re.compile(rf"NOTE: Deleting ({NAME}) \((?:mem)?type=DATA\)\.\s*")
+_DROPPED = re.compile(rf"NOTE: Table ({NAME}) has been dropped\.\s*")
+_RENAMED = re.compile(rf"NOTE: Changing the name ({NAME}) to ({NAME}) \((?:mem)?type=DATA\)\.\s*")
+_KEPT = re.compile(rf"NOTE: File ({NAME}) \((?:mem)?type=DATA\) cannot be deleted because it is in use\.\s*")
+
 _SORTS: tuple[tuple[str, SortNote], ...] = (
     ("NOTE: SAS threaded sort was used", "threaded"),
     ("NOTE: SAS sort was used", "single"),
@@ -285,6 +300,14 @@ def table_note(text: str) -> TableNote | None:
     return None
 
 
+def removal_note(text: str) -> TableRemoval | None:
+    """The table that a whole note says is deleted, dropped or renamed; None for any other note."""
+    if match := _DELETED.fullmatch(text) or _DROPPED.fullmatch(text):
+        return TableRemoval(match[1])
+    match = _RENAMED.fullmatch(text)
+    return None if match is None else TableRemoval(match[1], match[2])
+
+
 def without_commas(text: str) -> str:
     """A line whose numbers have no thousands commas, which LOGNUMBERFORMAT and STIMEFMT=C write."""
     return _GROUPED.sub(lambda number: number[0].replace(",", ""), text) if "," in text else text
@@ -306,6 +329,8 @@ class Above:
         "_left_out",
         "_libref",
         "_made",
+        "_removed",
+        "_removed_left_out",
         "_sort",
         "_transferred",
         "_used",
@@ -317,7 +342,8 @@ class Above:
         self.counts: dict[str, int | None] = {}
         """Sums of rows and variables; None for one that a damaged note leaves unknown."""
         self.tables: list[TableNote] = []
-        self._left_out = self._made = self._used = 0
+        self._left_out = self._made = self._used = self._removed_left_out = 0
+        self._removed: list[TableRemoval] = []
         self._sort: SortNote | None = None
         self._compressed: str | None = None
         self._libref: str | None = None
@@ -388,6 +414,10 @@ class Above:
             self._made += 1
         elif _INDEX_USED.fullmatch(text):
             self._used += 1
+        elif removal := removal_note(text):
+            self._remove(removal)
+        elif match := _KEPT.fullmatch(text):
+            self._removed = [one for one in self._removed if one.name != match[1]]
         elif match := _COMPRESSED.fullmatch(text):
             self._compressed = match[1]
             return None if self.detail("compression", text) else "compression"
@@ -398,6 +428,12 @@ class Above:
             self._file_bytes = None
             return "file"
         return None
+
+    def _remove(self, removal: TableRemoval) -> None:
+        if len(self._removed) < MOST_REMOVALS:
+            self._removed.append(removal)
+        else:
+            self._removed_left_out += 1
 
     def detail(self, kind: Details, line: str) -> bool:
         """Take an indented line below a note; whether it told something."""
@@ -436,7 +472,7 @@ class Above:
     def notes(self) -> StepNotes | None:
         """The record; None where the notes above told nothing."""
         tables = self.tables
-        if not tables and self._sort is None and not self._made and not self._used:
+        if not (tables or self._sort or self._made or self._used or self._removed):
             return None
         return StepNotes(
             tables=tuple(tables),
@@ -444,12 +480,14 @@ class Above:
             sort=self._sort,
             indexes_made=self._made,
             indexes_used=self._used,
+            removed=tuple(self._removed),
+            removed_left_out=self._removed_left_out,
         )
 
     @property
     def tells_nothing(self) -> bool:
         """Whether a performance note below would be the same without these."""
-        told = self.counts or self.tables or self._made or self._used
+        told = self.counts or self.tables or self._made or self._used or self._removed
         return not told and self._sort is None and self._added is None
 
     def fields(self) -> dict[str, object]:

@@ -195,11 +195,22 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     uncompressed_pages: Count | None = None
 
 
+class TableRemoval(msgspec.Struct, frozen=True, omit_defaults=True, gc=False):
+    """A table that a step deleted; with ``renamed_to`` it goes on under another name."""
+
+    name: str
+    renamed_to: str | None = None
+
+
+MOST_REMOVALS = 1000
+
+
 class StepNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The notes above the performance note of a step, in their order.
 
     ``tables_left_out`` counts those beyond ``MOST_TABLES``.  ``indexes_used`` are those that answered a
-    WHERE clause or a join (MSGLEVEL=I), ``indexes_made`` those that the step built.
+    WHERE clause or a join (MSGLEVEL=I), ``indexes_made`` those that the step built.  ``removed`` are the
+    first ``MOST_REMOVALS`` tables that the step deleted or renamed, in their order.
     """
 
     tables: tuple[TableNote, ...] = ()
@@ -207,6 +218,8 @@ class StepNotes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     sort: SortNote | None = None
     indexes_made: Count = 0
     indexes_used: Count = 0
+    removed: tuple[TableRemoval, ...] = ()
+    removed_left_out: Count = 0
 
 
 ProgramClass = Literal["compute", "memory", "io", "unknown"]
