@@ -72,7 +72,7 @@ site: $(STAMP)
 	$(BIN)/python -m tools.docs_site
 
 documents: $(STAMP)
-	$(BIN)/python tools/documents.py
+	$(BIN)/python -m tools.documents
 
 bench: $(STAMP)
 	$(BIN)/python -m bench $(ROWS)

@@ -1,10 +1,11 @@
 """Build the documents as a site into build/site, strictly: a broken link, anchor or page out of sight fails.
 
-``python -m tools.docs_site``.  The pages are first put together in build/pages: docs/ as it is, the pages
-of the top (README.md and others) under project/, and examples/, whose page also shows each file.  Only that
-copy is changed: links between them, and the words that ``tools/documents.py`` reads behind the language of a
-fence.  Another file of the project that a page links is copied, too.  The site loads nothing from another
-host; what would is named and fails too, and so do the faults that ``tools/site_faults.py`` finds.
+``python -m tools.docs_site``.  The pages are first put together in build/pages: those of docs/ that
+mkdocs.yml lists, some of the top (README.md and others) under project/, and examples/, whose page also shows
+each file.  Only that copy is changed: links between them, and the words that ``tools/documents.py`` reads
+behind the language of a fence.  Another file of the project that a page links is copied below repository/,
+a Markdown file as text: design notes are for readers of the code.  The site loads nothing from another host;
+what would is named and fails too, and so do the faults that ``tools/site_faults.py`` finds.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Collection
 from pathlib import Path
 
 from tools.site_faults import faults
@@ -21,14 +23,7 @@ from tools.site_faults import faults
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = ROOT / "build" / "pages"
 SITE = ROOT / "build" / "site"
-TOP_PAGES = (
-    "README.md",
-    "ARCHITECTURE.md",
-    "CONTRIBUTING.md",
-    "CHANGELOG.md",
-    "SECURITY.md",
-    "CODE_OF_CONDUCT.md",
-)
+TOP_PAGES = ("README.md", "CHANGELOG.md", "SECURITY.md")
 LANGUAGES = {".py": "python", ".sh": "sh", ".toml": "toml", ".yml": "yaml"}
 """Files of examples/ whose text the page of examples shows."""
 
@@ -45,12 +40,23 @@ _FENCE = re.compile(r"^```(\w+) (\S+)$", re.MULTILINE)
 _LINK = re.compile(r"(\]\()([^)#\s]+)((?:#[^)\s]*)?\))")
 
 
-def assemble(root: Path, pages: Path) -> None:
-    """Copy docs, examples and the pages of the top to ``pages``, with links and fences as a site has them."""
+def listed() -> set[str]:
+    """The pages that the navigation of the site has."""
+    return set(re.findall(r"^ *- ([\w/.-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+
+
+def assemble(root: Path, pages: Path, shown_pages: Collection[str]) -> None:
+    """Copy docs, examples and the pages of the top to ``pages``, with links and fences as a site has them.
+
+    Of docs only ``shown_pages`` are pages, by their places below it.
+    """
     shutil.rmtree(pages, ignore_errors=True)
     shutil.copytree(root / "docs", pages)
+    for page in list(pages.rglob("*.md")):
+        if str(page.relative_to(pages)) not in shown_pages:
+            page.unlink()
+    sources = {page: root / "docs" / page.relative_to(pages) for page in pages.rglob("*.md")}
     shutil.copytree(root / "examples", pages / "examples", ignore=shutil.ignore_patterns("__pycache__"))
-    sources = {pages / path.relative_to(root / "docs"): path for path in (root / "docs").rglob("*.md")}
     for name in TOP_PAGES:
         page = pages / "project" / name.lower()
         page.parent.mkdir(exist_ok=True)
@@ -80,15 +86,18 @@ def _shown(example: Path, examples: Path) -> str:
 
 
 def _brought(aim: Path, root: Path, pages: Path) -> str:
-    """Where the site has a file that is no page; one outside of docs/ is copied for the link to it."""
-    if aim.is_relative_to(root / "docs"):
+    """Where the site has a file that is no page; one that it lacks is copied for the link to it."""
+    if aim.is_relative_to(root / "docs") and aim.suffix != ".md":
         return str(aim.relative_to(root / "docs"))
     if not aim.is_file() or not aim.is_relative_to(root):
         return str(aim)
-    place = pages / aim.relative_to(root)
+    if (pages / aim.relative_to(root)).is_file():
+        return str(aim.relative_to(root))
+    place = pages / "repository" / aim.relative_to(root)
+    place = place.with_name(f"{aim.name}.txt") if aim.suffix == ".md" else place
     place.parent.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(aim, place)
-    return str(aim.relative_to(root))
+    return str(place.relative_to(pages))
 
 
 def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, places: dict[Path, str]) -> str:
@@ -103,6 +112,7 @@ def _for_site(text: str, source: Path, page: Path, root: Path, pages: Path, plac
         aim = (source.parent / target).resolve()
         path, _, anchor = (places.get(aim) or _brought(aim, root, pages)).partition("#")
         place = f"#{anchor}" if anchor and closing == ")" else ""
+        closing = ")" if path.endswith(".md.txt") else closing
         return f"{opening}{os.path.relpath(pages / path, page.parent)}{place}{closing}"
 
     return _LINK.sub(link, _FENCE.sub(fence, text))
@@ -121,7 +131,7 @@ def foreign_loads(site: Path) -> list[str]:
 
 def main() -> int:
     """Assemble, build and look through the site; 0 when nothing is wrong with it."""
-    assemble(ROOT, PAGES)
+    assemble(ROOT, PAGES, listed())
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--clean"]
     quiet = {**os.environ, "NO_MKDOCS_2_WARNING": "1"}
     ended = subprocess.run(command, cwd=ROOT, env=quiet, timeout=LONGEST_SECONDS)

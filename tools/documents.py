@@ -6,9 +6,12 @@ status 0.  Two documents are run side by side.  ``make TARGET`` is only looked u
 what changes the machine or needs a network (``git``, ``cd``, package managers) is not run.  A fence that
 opens with ```` ```toml NAME.toml ```` is that file in the scratch directory.  ```` ```console ignore ````
 switches a fence off; ``mawl`` commands of such a fence, and of ```` ```text ```` and ```` ```sh ````, are not
-run, but mawl's own parser has to take them.
+run, but mawl's own parser has to take them.  Those of ```` ```console long ```` take minutes: a long test
+runs them among the others of their page (tests/project/test_long_documents.py), and keeps a row of each.
 
-``python tools/documents.py [FILE...]``; without arguments those of the top and docs/**/*.md.
+``python -m tools.documents [FILE...]``; without arguments those of the top and docs/**/*.md.
+``python -m tools.documents --rows [FILE...]`` adds lines of the long test beside ``PAGE``, and prints
+it.
 """
 
 from __future__ import annotations
@@ -22,25 +25,38 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from itertools import chain
 from pathlib import Path
 
+import msgspec
+
 from mawl.commands.verbs import build_parser
+from tools.kept_lines import print_page
+from tools.markdown import table
 
 ROOT = Path(__file__).resolve().parent.parent
-NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip", "source")
+NOT_RUN = ("git", "cd", "sudo", "apt-get", "pip")
 LONGEST_SECONDS = 300
 AT_ONCE = 2
 """Documents whose commands run side by side."""
 
 
-NOT_RUN_FENCES = ("console ignore", "text", "sh")
+LONG = "console long"
+NOT_RUN_FENCES = ("console ignore", LONG, "text", "sh")
 _SHOWN = re.compile(r"(?:[$#] )?(?=mawl )")
 """What is before a command in a fence that is not run."""
+
+
+PAGE = Path("docs/reference/long-commands.md")
+_PLACE = re.compile(r"(?<=[\s=])/(?=(?:mnt|san|flash|srv|local|new|old)/)")
+"""Where a path begins that is a file system of the reader; a long test takes one below its scratch."""
+ANSWERS = (0, 3, 4)
+"""Exit statuses of a qualification that went through."""
 
 
 @dataclass(frozen=True)
@@ -49,11 +65,34 @@ class Command:
 
     line: int
     text: str
+    fence: str = "console"
 
 
-def commands(text: str) -> Iterator[Command]:
-    """The commands in the console fences of a document; a trailing backslash continues a line."""
-    return _commands(text, ("console",), re.compile(r"\$ "))
+class LongCommand(msgspec.Struct, frozen=True, kw_only=True):
+    """What a long test found of one command; ``minutes``: those that it put in place of the shown ones."""
+
+    measured_at: str
+    commit: str
+    page: str
+    command: str
+    minutes: int | None
+    status: int
+    said: str
+
+
+def commands(text: str, *, long: bool = False) -> Iterator[Command]:
+    """The commands in the console fences of a document; a trailing backslash continues a line.
+
+    ``long``: those that take minutes, too.
+    """
+    return _commands(text, ("console", LONG) if long else ("console",), re.compile(r"\$ "))
+
+
+def not_run(text: str) -> list[Command]:
+    """The commands that a document shows and no test runs: ``make`` and what changes the machine, too."""
+    looked_up = [one for one in commands(text, long=True) if one.text.split()[0] in (*NOT_RUN, "make")]
+    shown = _commands(text, ("console ignore",), re.compile(r"\$ "))
+    return [*looked_up, *shown, *_commands(text, ("text", "sh"), _SHOWN)]
 
 
 def mawl_commands_not_run(text: str) -> Iterator[Command]:
@@ -69,11 +108,11 @@ def _commands(text: str, fences: tuple[str, ...], prompt: re.Pattern[str]) -> It
             fence = line[3:].strip() if fence is None else None
         elif fence in fences:
             if pending is not None:
-                pending = Command(pending.line, pending.text + line.strip())
+                pending = Command(pending.line, pending.text + line.strip(), fence)
             elif (begins := prompt.match(line)) is not None:
-                pending = Command(number, line[begins.end() :].strip())
+                pending = Command(number, line[begins.end() :].strip(), fence)
             if pending is not None and pending.text.endswith("\\"):
-                pending = Command(pending.line, pending.text[:-1])
+                pending = Command(pending.line, pending.text[:-1], fence)
             elif pending is not None:
                 yield pending
                 pending = None
@@ -143,6 +182,89 @@ def check_shown(file: Path) -> tuple[int, list[str]]:
     return len(found), [f"{file}:{one.line}: {one.text}: {problem}" for one, problem in found if problem]
 
 
+def run_long(
+    file: Path, scratch: Path, environment: dict[str, str], minutes: int | None
+) -> list[LongCommand]:
+    """Run all commands of a document in order, in ``scratch``; a row of each that takes minutes.
+
+    Paths such as /mnt/data lie below ``scratch``.  ``AssertionError`` names a command that failed; what a
+    qualification answers is no failure.
+    """
+    text = file.read_text()
+    commit = subprocess.run(["git", "rev-parse", "HEAD"], cwd=ROOT, capture_output=True, text=True).stdout
+    for name, content in files(text).items():
+        (scratch / name).write_text(content)
+    rows = []
+    for command in commands(text, long=True):
+        if command.text.split()[0] in (*NOT_RUN, "make"):
+            continue
+        words = _PLACE.sub(f"{scratch}/", command.text)
+        replaced = minutes if minutes is not None and "--minutes" in words else None
+        if replaced is not None:
+            words = re.sub(r"--minutes \d+", f"--minutes {replaced}", words)
+        began = datetime.now(UTC)
+        done = subprocess.run(
+            ["bash", "-c", words],
+            cwd=scratch,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+        )
+        answers = ANSWERS if command.text.startswith("mawl qualify") else (0,)
+        assert done.returncode in answers, f"{file.name}: {words}: {done.stderr[-2000:]}"
+        if command.fence == LONG:
+            first = next(iter(done.stdout.strip().splitlines()), "")
+            rows.append(
+                LongCommand(
+                    measured_at=began.strftime("%Y-%m-%d"),
+                    commit=commit.strip()[:12],
+                    page=str(file.relative_to(ROOT)),
+                    command=command.text,
+                    minutes=replaced,
+                    status=done.returncode,
+                    said=first.replace(f"{scratch}/", "/"),
+                )
+            )
+    return rows
+
+
+def stored(lines: Iterable[bytes]) -> list[LongCommand]:
+    """The newest row of each command that a page shows today, by page."""
+    rows = {
+        (one.page, one.command): one
+        for one in (msgspec.json.decode(line, type=LongCommand) for line in lines)
+    }
+    shown = {
+        (name, command.text)
+        for name in {page for page, _ in rows}
+        if (ROOT / name).is_file()
+        for command in commands((ROOT / name).read_text(), long=True)
+        if command.fence == LONG
+    }
+    return [rows[key] for key in sorted(rows) if key in shown]
+
+
+def long_page(rows: Sequence[LongCommand]) -> str:
+    """The page of the rows."""
+    cells = [
+        (one.measured_at, one.page, f"`{one.command}`", one.minutes or "as shown", one.status, one.said)
+        for one in rows
+    ]
+    head = ("day", "page", "command", "minutes", "exit status", "first line")
+    lines = [
+        "# Long commands of the guides",
+        "",
+        "Tests run the commands of README and guides.",
+        "Those that take minutes run in the long tests; here is the last time that each was run.",
+        "Where *minutes* has a number, it was in place of that of `--minutes`.",
+        "Of `mawl qualify` the exit status is the answer: 0 yes, 3 no, 4 not known.",
+        "",
+        *table(head, cells),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
 def check_document(file: Path, environment: dict[str, str]) -> tuple[int, list[str]]:
     """How many commands of a document were checked, and a line for each that does not work."""
     ran, problems = 0, []
@@ -160,6 +282,10 @@ def check_document(file: Path, environment: dict[str, str]) -> tuple[int, list[s
 
 def main(arguments: list[str]) -> int:
     """Check documents; 1 when a command in one of them does not work."""
+    if arguments[:1] == ["--rows"]:
+        sys.argv.pop(1)
+        print_page(__doc__, PAGE, stored, long_page)
+        return 0
     documents = [Path(name).resolve() for name in arguments]
     documents = documents or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("MAWL_")}

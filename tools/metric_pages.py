@@ -1,11 +1,14 @@
-"""The page of metrics: every definition of the registry, part by part."""
+"""The page of metrics: every definition of the registry in one table."""
 
 from __future__ import annotations
+
+import html
 
 from mawl.commands.probe import PrintedProbe
 from mawl.figures.campaign import CampaignFound
 from mawl.figures.trends import NIGHT_METRICS
 from mawl.lab.experiment.records import LAB_METRICS
+from mawl.records.definitions import Metric
 from mawl.records.model.fields import metrics_of
 from mawl.records.model.metrics import METRICS
 from mawl.records.model.series_metrics import INVENTORY_METRICS, SERIES_METRICS
@@ -20,73 +23,46 @@ from tools.markdown import table
 _CAMPAIGN = [one for one in metrics_of(CampaignFound) if not one.name.startswith("comparison.")]
 
 
+PARTS = (
+    ("report", "`mawl report --format json`, and files of the run folder", METRICS),
+    ("samples", "the column `series` of samples", SERIES_METRICS),
+    ("nights", "the HTML report of an import of many nights", NIGHT_METRICS),
+    ("lab", "`mawl lab report --json`", LAB_METRICS),
+    ("campaign", "`mawl report CAMPAIGN --format json`", _CAMPAIGN),
+    ("placement", "`mawl placement --json`, under `placement`", PLACEMENT_METRICS),
+    ("simulate", "`mawl simulate --json`, under `simulate`", SIMULATION_METRICS),
+    ("size", "`mawl size --format json`", SIZE_METRICS),
+    ("papers", "`mawl simulate --published --json`", PUBLISHED_FORECAST_METRICS),
+    ("tune check", "`mawl tune check --json`", TUNING_METRICS),
+    ("tune compare", "`mawl tune compare --json`", CHANGE_METRICS),
+    ("tune search", "`mawl tune search --json`", SEARCH_METRICS),
+    ("inventory", "run.json: `inventories.NODE.families.FAMILY.SUBJECT.NAME`", INVENTORY_METRICS),
+    ("probe", "probe.json and `mawl probe --json`, which adds `guideline`", metrics_of(PrintedProbe)),
+)
+"""The word of the column *in*, where such figures are printed, and their definitions."""
+
+
 def metrics_page() -> list[str]:
-    """The metric registry."""
-    fields = type(METRICS[0]).__struct_fields__
-    parts = (
-        (
-            "# Metrics",
-            "Every figure has one definition. What could not be measured is null with a reason.",
-            METRICS,
-        ),
-        (
-            "## Series of the host",
-            "Names in the column `series` of samples; `*` stands for a device, interface, port or mount.",
-            SERIES_METRICS,
-        ),
-        (
-            "## Many nights",
-            "What the HTML report of an import shows of its nights and of the programs over them.",
-            NIGHT_METRICS,
-        ),
-        ("## Lab reports", "Names in `mawl lab report --json`; `*` stands for one of a list.", LAB_METRICS),
-        ("## Campaigns", "Names in `mawl report CAMPAIGN --format json`; `*` as above.", _CAMPAIGN),
-        (
-            "## Placement",
-            "What `mawl placement --json` has under `placement`; `*` stands for a role, a target or a move.",
-            PLACEMENT_METRICS,
-        ),
-        (
-            "## Simulation",
-            "What `mawl simulate --json` has under `simulate`; `*` stands for a row or a name.",
-            SIMULATION_METRICS,
-        ),
-        (
-            "## Sizing",
-            "What `mawl size --format json` prints; `*` stands for one of a list.",
-            SIZE_METRICS,
-        ),
-        (
-            "## Forecasts of published systems",
-            "What `mawl simulate --published --json` prints; `*` stands for one of a list.",
-            PUBLISHED_FORECAST_METRICS,
-        ),
-        ("## Tuning", "What `mawl tune check --json` prints; `*` stands for a row.", TUNING_METRICS),
-        ("## Settings before and after", "What `mawl tune compare --json` prints.", CHANGE_METRICS),
-        (
-            "## Search",
-            "What `mawl tune search --json` prints; `*` stands for a look or a trial.",
-            SEARCH_METRICS,
-        ),
-        (
-            "## Inventory",
-            "Settings of each node in run.json: `inventories.NODE.families.FAMILY.SUBJECT.NAME`.",
-            INVENTORY_METRICS,
-        ),
-        (
-            "## probe.json",
-            "Names in what `mawl probe` keeps; `guideline`, by target, is in what its `--json` prints.",
-            metrics_of(PrintedProbe),
-        ),
-    )
-    lines = []
-    for head, sentence, metrics in parts:
-        rows = [[_cell(name, getattr(metric, name)) for name in fields] for metric in metrics]
-        lines += [head, "", sentence, "", *table(fields, rows)]
-    return lines
+    """All definitions as one table, which the site lets a reader search (docs/assets/searched.js)."""
+    rows = [
+        (f"`{one.name}`", part, _unit(one), one.definition) for part, _, metrics in PARTS for one in metrics
+    ]
+    return [
+        "# Metrics",
+        "",
+        "Every figure has one definition. What could not be measured is null with a reason.",
+        "`*` stands for one of several: a role, a device, a node, a row of a list.",
+        "Point at a unit to see type and source of a figure.",
+        "",
+        *table(("in", "figures of"), [(part, where) for part, where, _ in PARTS]),
+        '<div class="searched" markdown="1">',
+        "",
+        *table(("name", "in", "unit", "definition"), rows),
+        "</div>",
+    ]
 
 
-def _cell(field: str, value: object) -> str:
-    if isinstance(value, type):
-        return value.__name__
-    return f"`{value}`" if field == "name" else "" if value is None else str(value)
+def _unit(metric: Metric) -> str:
+    kind = metric.type if isinstance(metric.type, str) else metric.type.__name__
+    about = f"{kind}; source: {metric.source}" if metric.source else kind
+    return f'<abbr title="{html.escape(about)}">{metric.unit}</abbr>'

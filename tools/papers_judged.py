@@ -44,15 +44,6 @@ def _sentence(key: str, rulings: dict[str, PaperRuling], rules: list[ValidationR
     return f"- `{key}` meets {met}, does not meet {', '.join(fails)}, and does not say enough for {silent}."
 
 
-def words_of(rule: ValidationRule) -> list[tuple[str, str, str]]:
-    """A row of each paper that says something of a rule: its key, the state and the words."""
-    judged = papers_judged()
-    keys = [paper.source.key for paper in papers()]
-    return [
-        (f"`{key}`", one.state, one.words) for key in keys if (one := judged[key].get(rule.name)) is not None
-    ]
-
-
 def section() -> list[str]:
     """The papers by rule, and the words behind each."""
     judged = papers_judged()

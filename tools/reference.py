@@ -9,14 +9,12 @@ from __future__ import annotations
 import statistics
 import sys
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
-from mawl.archive.publication import EVERY as EVERY_RULE
 from mawl.base.units import format_bytes, format_memory
 from mawl.commands import schema
 from mawl.commands.verbs import EXIT_STATUS
@@ -35,8 +33,7 @@ from tools.api_page import api_page
 from tools.markdown import plain, table
 from tools.metric_pages import metrics_page
 from tools.papers_page import papers_page
-from tools.rules_page import FOLDER as RULES
-from tools.rules_page import page_of, rule_page, rules_page
+from tools.rules_page import rules_page
 from tools.shell import files as shell
 from tools.shell.tree import Verb, tree
 from tools.threshold_page import thresholds_page
@@ -360,7 +357,6 @@ WRITERS: dict[str, Callable[[], list[str]]] = {
     "signature": mix.page,
     "papers": papers_page,
     "rules": rules_page,
-    **{f"{RULES}/{page_of(rule)}": partial(rule_page, rule) for rule in EVERY_RULE},
     "thresholds": thresholds_page,
     "workloads": workloads_page,
 }

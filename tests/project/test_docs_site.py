@@ -31,9 +31,13 @@ def pages(tmp_path: Path) -> Path:
         "[house](../../ARCHITECTURE.md#floors) [out](https://example.com/a.md) [here](#part)\n"
         "[recipe](../../deploy/recipe) [absent](../../deploy/absent)\n"
         "[run](../../examples/run.sh) [open](../../examples/open.ipynb) [all](../../examples/README.md)\n"
+        "[why](../design/why.md#because)\n"
         "```console ignore\n$ true\n```\n```toml mine.toml\n```\n"
     )
-    site.assemble(root, tmp_path / "pages")
+    (root / "docs" / "design").mkdir()
+    (root / "docs" / "design" / "why.md").write_text("# Why\n")
+    (root / "ARCHITECTURE.md").write_text("# House\n")
+    site.assemble(root, tmp_path / "pages", {"README.md", "guides/one.md"})
     return tmp_path / "pages"
 
 
@@ -43,7 +47,7 @@ def test_links_lead_to_where_the_site_has_the_page(pages: Path) -> None:
     )
     assert (pages / "README.md").read_text() == "[readme](project/readme.md) [one](guides/one.md)\n"
     assert (pages / "guides" / "one.md").read_text().splitlines()[0] == (
-        "[house](../project/architecture.md#floors) [out](https://example.com/a.md) [here](#part)"
+        "[house](../repository/ARCHITECTURE.md.txt) [out](https://example.com/a.md) [here](#part)"
     )
 
 
@@ -60,8 +64,14 @@ def test_the_page_of_examples_shows_each_file_and_links_lead_to_it(pages: Path) 
 
 def test_another_file_of_the_project_is_copied_for_the_link_to_it(pages: Path) -> None:
     line = (pages / "guides" / "one.md").read_text().splitlines()[1]
-    assert line.startswith("[recipe](../deploy/recipe) [absent](../..")
-    assert (pages / "deploy" / "recipe").read_text() == "flour"
+    assert line.startswith("[recipe](../repository/deploy/recipe) [absent](../..")
+    assert (pages / "repository" / "deploy" / "recipe").read_text() == "flour"
+
+
+def test_a_design_note_is_no_page_and_its_text_is_copied_for_a_link_to_it(pages: Path) -> None:
+    assert not (pages / "design").exists() or not list((pages / "design").iterdir())
+    assert "[why](../repository/docs/design/why.md.txt)\n" in (pages / "guides" / "one.md").read_text()
+    assert (pages / "repository" / "docs" / "design" / "why.md.txt").read_text() == "# Why\n"
 
 
 def test_a_fence_keeps_its_language_and_shows_the_name_of_its_file(pages: Path) -> None:
@@ -93,11 +103,12 @@ def test_a_link_that_a_reader_follows_is_no_fetch(tmp_path: Path) -> None:
     assert site.foreign_loads(tmp_path) == []
 
 
-def test_every_page_has_a_place_in_the_navigation() -> None:
-    listed = (ROOT / "mkdocs.yml").read_text()
-    pages = [str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")]
-    pages.append("examples/README.md")
-    assert [page for page in pages if f"- {page}\n" not in listed] == []
+def test_every_page_for_users_has_a_place_in_the_navigation() -> None:
+    pages = {str(path.relative_to(ROOT / "docs")) for path in (ROOT / "docs").rglob("*.md")}
+    of_users = {page for page in pages if not page.startswith("design/")} | {"examples/README.md"}
+    assert of_users - site.listed() == set()
+    others = {f"project/{name.lower()}" for name in site.TOP_PAGES} | {"examples/README.md"}
+    assert site.listed() - others <= pages
 
 
 @pytest.mark.lab

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from tools import documents
 
+GUIDES = sorted((documents.ROOT / "docs" / "guides").glob("*.md"))
+MOST_NOT_RUN_RATIO = 0.2
 PAGE = """# Page
 ```console
 $ printf one > file
@@ -89,3 +93,60 @@ def test_what_the_shell_does_with_a_command_is_not_parsed_as_its_options(after: 
     assert documents.parse(documents.Command(1, f"mawl report{after}")) is None
     refused = documents.parse(documents.Command(1, f"mawl report --no-such-option{after}"))
     assert refused is not None and "--no-such-option" in refused
+
+
+def test_of_five_commands_of_readme_and_guides_at_least_four_are_run() -> None:
+    texts = [path.read_text() for path in [documents.ROOT / "README.md", *GUIDES]]
+    left = sum(len(documents.not_run(text)) for text in texts)
+    shown = sum(len(list(documents.commands(text, long=True))) for text in texts)
+    looked_up = sum(
+        one.text.split()[0] in (*documents.NOT_RUN, "make")
+        for text in texts
+        for one in documents.commands(text, long=True)
+    )
+    assert left <= MOST_NOT_RUN_RATIO * (shown - looked_up + left)
+
+
+def test_every_long_command_has_a_row_of_the_long_test() -> None:
+    kept = documents.ROOT / documents.PAGE.with_suffix(".jsonl")
+    rows = documents.stored(kept.read_bytes().splitlines())
+    shown = {
+        (str(path.relative_to(documents.ROOT)), one.text)
+        for path in [documents.ROOT / "README.md", *GUIDES]
+        for one in documents.commands(path.read_text(), long=True)
+        if one.fence == documents.LONG
+    }
+    assert shown - {(row.page, row.command) for row in rows} == set()
+    assert (documents.ROOT / documents.PAGE).read_text() == documents.long_page(rows)
+
+
+LONG_PAGE = """```console
+$ mkdir made
+```
+```console long
+$ touch /mnt/x/../y && echo mawl qualify --minutes 30 /mnt/y
+```
+"""
+
+
+def test_long_commands_run_among_the_others_and_leave_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page, scratch = tmp_path / "page.md", tmp_path / "scratch"
+    page.write_text(LONG_PAGE)
+    (scratch / "mnt" / "x").mkdir(parents=True)
+    assert [one.text for one in documents.commands(LONG_PAGE)] == ["mkdir made"]
+    assert documents.not_run(LONG_PAGE) == []
+    monkeypatch.setattr(documents, "ROOT", tmp_path)
+    (row,) = documents.run_long(page, scratch, dict(os.environ), 3)
+    assert (scratch / "made").is_dir() and (scratch / "mnt" / "y").exists()
+    assert (row.page, row.minutes, row.status) == ("page.md", 3, 0)
+    assert row.said == "mawl qualify --minutes 3 /mnt/y"
+    line = msgspec.json.encode(row)
+    assert documents.stored([line]) == [row]
+    assert "| mawl qualify --minutes 3 /mnt/y |" in documents.long_page([row])
+    page.write_text("nothing")
+    assert documents.stored([line]) == []
+    page.write_text(LONG_PAGE.replace("mkdir made", "false"))
+    with pytest.raises(AssertionError, match=r"page\.md: false"):
+        documents.run_long(page, scratch, dict(os.environ), None)

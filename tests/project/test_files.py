@@ -31,6 +31,7 @@ SMALL_WORDS = re.compile(
     r"\b(a|an|and|are|as|at|be|by|for|from|in|into|is|its?|of|on|or|that|the|them|this|to|with)\b", re.I
 )
 MOST_LINES = 500
+MOST_LINKS_OF_THE_INDEX = 25
 MOST_LINES_OF_A_FUNCTION = 80
 
 
@@ -176,15 +177,11 @@ def linked_from(index: Path) -> set[Path]:
     return {(index.parent / target).resolve() for target in targets if "://" not in target}
 
 
-def test_the_index_of_the_documents_is_complete_and_its_links_lead_somewhere() -> None:
+def test_the_index_of_the_documents_is_short_and_links_of_all_documents_lead_somewhere() -> None:
     docs = (ROOT / "docs").resolve()
-    index, rules = docs / "README.md", docs / "reference" / "rules.md"
-    pages = set(docs.rglob("*.md")) - {index}
-    of_rules = {page for page in pages if page.parent == docs / "reference" / "rules"}
-    linked = linked_from(index), linked_from(rules)
-    assert sorted(map(str, pages - of_rules - linked[0])) == []
-    assert sorted(map(str, of_rules - linked[1])) == []
-    assert [str(path) for path in set.union(*linked) if not path.exists()] == []
+    assert (docs / "README.md").read_text().count("](") <= MOST_LINKS_OF_THE_INDEX
+    linked = set().union(*(linked_from(page) for page in docs.rglob("*.md")))
+    assert [str(path) for path in sorted(linked) if not path.exists()] == []
 
 
 def test_links_of_the_pages_at_the_root_lead_somewhere() -> None:

@@ -18,6 +18,7 @@ from mawl.records.model.metrics import METRICS
 from mawl.records.model.thresholds import THRESHOLDS
 from mawl.records.spec.program_options import Options
 from tools import markdown, reference
+from tools.metric_pages import PARTS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -52,20 +53,33 @@ def test_every_page_holds_every_thing_of_its_kind(pages: Path) -> None:
     assert all(f"## {name}\n" in texts["programs"] for name in CATALOGUE)
     assert all(f"## {name}\n" in texts["workloads"] for name in shipped())
     assert all(f"| `{name}` |" in texts["thresholds"] for name in THRESHOLDS)
-    for rule in EVERY:
-        name = f"{rule.label.lower()}-{rule.name}"
-        assert f"[{rule.label}](rules/{name}.md)" in texts["rules"]
-        page = (pages / "rules" / f"{name}.md").read_text()
-        assert f"# {rule.label} {rule.name}\n" in page and rule.shows in page and rule.limits in page
+    rules = sections(texts["rules"])
+    assert all(rule.shows in rules[rule.name] and rule.limits in rules[rule.name] for rule in EVERY)
 
 
-def test_the_page_of_a_rule_has_every_threshold_that_decides_it(pages: Path) -> None:
-    shown = {path.stem.split("-")[1]: path.read_text() for path in (pages / "rules").glob("*.md")}
+def sections(page: str) -> dict[str, str]:
+    """The sections of the page of rules by the names of these."""
+    return {head.split()[1]: text for head, text in re.findall(r"(?ms)^## (V\d+ \w+)$(.*?)(?=^## )", page)}
+
+
+def test_a_rule_has_every_threshold_that_decides_it(pages: Path) -> None:
+    shown = sections((pages / "rules.md").read_text())
     own = [one for one in THRESHOLDS.values() if one.name.startswith("validity.")]
     assert own and all(f"| `{one.name}` |" in shown[one.group.split(".")[1]] for one in own)
     # reach and frequency also use thresholds whose names come from other answers and rules.
     assert "| `answer.least_reach_ratio` | 0.8 |" in shown["reach"]
     assert "| `validity.drift.fewest_windows` |" in shown["frequency"]
+
+
+def test_the_site_lets_a_reader_search_the_one_table_of_metrics(pages: Path) -> None:
+    text = (pages / "metrics.md").read_text()
+    table = text.partition('<div class="searched" markdown="1">')[2].partition("</div>")[0]
+    assert text.count("</div>") == 1
+    assert re.search(
+        r'\| `real_time_seconds` \| report \| <abbr title="float; source: [^"]+">seconds</abbr> \|', table
+    )
+    assert all(f"| `{one.name}` |" in table for _, _, metrics in PARTS for one in metrics)
+    assert "searched.js" in (ROOT / "mkdocs.yml").read_text()
 
 
 def test_every_printed_file_is_marked_as_generated_for_reviewers(pages: Path) -> None:
