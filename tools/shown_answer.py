@@ -16,7 +16,7 @@ from pathlib import Path
 from mawl.records.spec.program_options import ROLES
 from tests.advice.limit.beds import AMPLE_BYTES_PER_SECOND, Bed
 
-CAP = 45_000_000
+CAP = 25_000_000
 """Bytes a second, reads and writes each."""
 IMAGE_BYTES = 8 * 2**30
 
