@@ -107,19 +107,6 @@ def test_of_five_commands_of_readme_and_guides_at_least_four_are_run() -> None:
     assert left <= MOST_NOT_RUN_RATIO * (shown - looked_up + left)
 
 
-def test_every_long_command_has_a_row_of_the_long_test() -> None:
-    kept = documents.ROOT / documents.PAGE.with_suffix(".jsonl")
-    rows = documents.stored(kept.read_bytes().splitlines())
-    shown = {
-        (str(path.relative_to(documents.ROOT)), one.text)
-        for path in [documents.ROOT / "README.md", *GUIDES]
-        for one in documents.commands(path.read_text(), long=True)
-        if one.fence == documents.LONG
-    }
-    assert shown - {(row.page, row.command) for row in rows} == set()
-    assert (documents.ROOT / documents.PAGE).read_text() == documents.long_page(rows)
-
-
 LONG_PAGE = """```console
 $ mkdir made
 ```
