@@ -58,8 +58,9 @@ class ModelHost(NamedTuple):
         return [(self.names[name], *rates) for name, rates in self.moved[number].items()]
 
 
-def _at(number: int, form: str = "%H:%M:%S") -> str:
-    return datetime.fromtimestamp(BEGAN + number * STEP, UTC).strftime(form)
+def stamped(number: int, form: str = "%H:%M:%S", ahead: float = 0.0) -> str:
+    """The end of an interval, by a clock that is ``ahead`` of UTC."""
+    return datetime.fromtimestamp(BEGAN + number * STEP + ahead, UTC).strftime(form)
 
 
 def _banner(host: ModelHost, *, count: bool = True) -> str:
@@ -75,17 +76,17 @@ def sar(host: ModelHost, *, sectors: bool = False, count: bool = True) -> str:
     """Text of ``sar -u ALL -d``, a table for each activity."""
     columns, factor = _device_columns(sectors)
     intervals = range(len(host.moved))
-    text = _banner(host, count=count) + f"{_at(0)}  CPU %usr %nice %sys %iowait %steal %irq %soft %idle\n"
+    text = _banner(host, count=count) + f"{stamped(0)}  CPU %usr %nice %sys %iowait %steal %irq %soft %idle\n"
     for n in intervals:
-        text += f"{_at(n + 1)}  all {_cpu(host.cpu[n])}\n"
-    text += f"\n{_at(0)}  DEV {columns}\n"
+        text += f"{stamped(n + 1)}  all {_cpu(host.cpu[n])}\n"
+    text += f"\n{stamped(0)}  DEV {columns}\n"
     for n in intervals:
         for name, read, written in host.rows(n):
-            text += f"{_at(n + 1)}  {name} 1.00 {read * factor}.00 {written * factor}.00 8.00\n"
-    text += f"\n{_at(0)}  IFACE rxpck/s txpck/s rxkB/s txkB/s\n"
+            text += f"{stamped(n + 1)}  {name} 1.00 {read * factor}.00 {written * factor}.00 8.00\n"
+    text += f"\n{stamped(0)}  IFACE rxpck/s txpck/s rxkB/s txkB/s\n"
     for n in intervals:
         for name, (received, sent) in host.links.items():
-            text += f"{_at(n + 1)}  {name} 1.00 1.00 {received}.00 {sent}.00\n"
+            text += f"{stamped(n + 1)}  {name} 1.00 1.00 {received}.00 {sent}.00\n"
     return text
 
 
@@ -98,7 +99,7 @@ def sadf_text(host: ModelHost, *, sectors: bool = False) -> str:
     columns, factor = _device_columns(sectors)
     head = "# hostname;interval;timestamp;"
     lines = [f"{head}CPU;%usr;%nice;%sys;%iowait;%steal;%irq;%soft;%idle"]
-    stamps = [f"model1;{STEP:.0f};{_at(n + 1, '%Y-%m-%d %H:%M:%S')} UTC" for n in range(len(host.moved))]
+    stamps = [f"model1;{STEP:.0f};{stamped(n + 1, '%Y-%m-%d %H:%M:%S')} UTC" for n in range(len(host.moved))]
     lines += [f"{stamp};-1;{_cpu(cpu, ';')}" for stamp, cpu in zip(stamps, host.cpu, strict=True)]
     lines.append(f"{head}DEV;{columns.replace(' ', ';')}")
     lines += [
@@ -120,7 +121,7 @@ def sadf_json(host: ModelHost, *, every: str = "all") -> str:
     statistics = [
         {
             "timestamp": {
-                "date": _at(n + 1, "%Y-%m-%d"), "time": _at(n + 1), "utc": 1, "interval": int(STEP)
+                "date": stamped(n + 1, "%Y-%m-%d"), "time": stamped(n + 1), "utc": 1, "interval": int(STEP)
             },
             "cpu-load": [
                 {"cpu": every, "user": cpu.user, "nice": 0, "system": cpu.system, "iowait": cpu.iowait,
@@ -139,7 +140,7 @@ def sadf_json(host: ModelHost, *, every: str = "all") -> str:
         }
         for n, cpu in enumerate(host.cpu)
     ]  # fmt: skip
-    return _json(host, {"file-date": "2025-11-20", "file-utc-time": _at(0)}, statistics)
+    return _json(host, {"file-date": "2025-11-20", "file-utc-time": stamped(0)}, statistics)
 
 
 def _json(host: ModelHost, head: dict[str, str], statistics: Sequence[object]) -> str:
@@ -161,7 +162,7 @@ def iostat(host: ModelHost, *, layout: str = "plain", cpu: bool = True, timed: b
     text = _banner(host)
     for n in range(len(host.moved) + 1):
         before = host.rows(n - 1) if n else [(name, 777, 777) for name, _, _ in host.rows(0)]
-        text += f"{_at(n, '%Y-%m-%dT%H:%M:%SZ')}\n" if timed else ""
+        text += f"{stamped(n, '%Y-%m-%dT%H:%M:%SZ')}\n" if timed else ""
         if cpu:
             own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
             text += "avg-cpu: %user %nice %system %iowait %steal %idle\n"
@@ -179,7 +180,7 @@ def iostat_json(host: ModelHost) -> str:
         rows = host.rows(n - 1) if n else [(name, 777, 777) for name, _, _ in host.rows(0)]
         statistics.append(
             {
-                "timestamp": _at(n, "%Y-%m-%dT%H:%M:%SZ"),
+                "timestamp": stamped(n, "%Y-%m-%dT%H:%M:%SZ"),
                 "avg-cpu": {"user": own.user, "nice": 0, "system": own.system, "iowait": own.iowait,
                             "steal": 0, "idle": own.idle},
                 "disk": [{"disk_device": name, "rkB/s": read, "wkB/s": wrote} for name, read, wrote in rows],
@@ -202,7 +203,7 @@ def nmon(host: ModelHost) -> str:
         moved = host.moved[n - 1] if n else dict.fromkeys(names, (777, 777))
         own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
         tag = f"T{n + 1:04d}"
-        text += f"ZZZZ,{tag},{_at(n)},20-NOV-2025\n"
+        text += f"ZZZZ,{tag},{stamped(n)},20-NOV-2025\n"
         text += f"CPU_ALL,{tag},{own.user}.0,{own.system}.0,{own.iowait}.0,{own.idle}.0,0.0,,{host.cpus}\n"
         for way, section in enumerate(("DISKREAD", "DISKWRITE")):
             values = (f"{moved.get(name, (0, 0))[way]}.0" for name in names)
@@ -216,9 +217,9 @@ def mpstat(host: ModelHost, *, count: bool = True) -> str:
     """Text of ``mpstat -P ALL``: processors alone, each with a row."""
     text = _banner(host, count=count)
     for n, cpu in enumerate(host.cpu):
-        text += f"{_at(n)}  CPU %usr %nice %sys %iowait %irq %soft %steal %idle\n"
+        text += f"{stamped(n)}  CPU %usr %nice %sys %iowait %irq %soft %steal %idle\n"
         values = " ".join(f"{part}.00" for part in (cpu.user, 0, cpu.system, cpu.iowait, 0, 0, 0, cpu.idle))
-        text += "".join(f"{_at(n + 1)}  {item} {values}\n" for item in ("all", *range(host.cpus))) + "\n"
+        text += "".join(f"{stamped(n + 1)}  {item} {values}\n" for item in ("all", *range(host.cpus))) + "\n"
     return text
 
 
@@ -228,7 +229,7 @@ def vmstat(host: ModelHost) -> str:
     for n in range(len(host.cpu) + 1):
         own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
         text += f" 1 0 0 99 1 99 0 0 5 5 1 1 {own.user} {own.system} {own.idle} {own.iowait} 0 "
-        text += _at(n, "%Y-%m-%d %H:%M:%S") + "\n"
+        text += stamped(n, "%Y-%m-%d %H:%M:%S") + "\n"
     return text
 
 

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.importers.arrays import joined, load_map, presets, read_arrays
+from mawl.importers.arrays import joined, read_arrays
+from mawl.importers.tables import array_presets, load_map
 from mawl.records.model.node import ArrayInterval, ArrayStatistics
 
 AT = 1_425_376_860.0  # 2015-03-03T10:01:00Z
@@ -94,7 +95,13 @@ def last(found: ArrayStatistics) -> ArrayInterval:
 
 
 def test_every_preset_is_read() -> None:
-    assert set(presets()) == {"plain", "xiv", "spectrum-virtualize", "lssystemstats", "spectrum-control"}
+    assert set(array_presets()) == {
+        "plain",
+        "xiv",
+        "spectrum-virtualize",
+        "lssystemstats",
+        "spectrum-control",
+    }
 
 
 def test_a_plain_table(tmp_path: Path) -> None:
@@ -161,7 +168,7 @@ def test_zones_separators_and_columns_of_ones_own(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ('preset = "xvi"', "key preset: 'xvi' is not one of lssystemstats, plain"),
+        ('preset = "xvi"', "key preset: 'xvi' is not one of atop, azure"),
         ('preset = "plain"\ncolums = 1', "colums: unknown"),
         (
             'preset = "plain"\n[figures]\nread = { columns = "a", unit = "MB/s" }',

@@ -15,6 +15,7 @@ from mawl.figures.series import RunSamples
 from mawl.figures.view import StoredView
 from mawl.importers.formats.sysstat_reports import Untimed
 from tests.fakes.model_host import BEGAN, FORMATS, STEP, Cpu, ModelHost, Rates
+from tests.fakes.model_tables import TABLES
 from tests.fakes.views import plain
 from tests.importers.test_import import imported
 
@@ -26,6 +27,8 @@ DRIVERS = {
     "nvme": ("nvme{number}n1", "p", 259, 4),
 }
 """Names of a disk, what joins a partition's number, major, minors from one disk to the next."""
+
+EVERY = {**FORMATS, **TABLES}
 
 Kernel = dict[str, tuple[str, str]]
 """Of each kernel name the number and the name that ``-p`` or ``-N`` print."""
@@ -142,7 +145,7 @@ def _cpus(draw: st.DrawFn) -> Cpu:
 
 def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], OverTime]:
     """The summary and the rates over time of a run that is the recording of a host alone."""
-    own = FORMATS[form]
+    own = EVERY[form]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "model1.txt"
         path.write_text(own.write(host))
@@ -153,7 +156,7 @@ def recorded(host: ModelHost, form: str) -> tuple[dict[str, Any], OverTime]:
 
 
 def check(host: ModelHost, form: str) -> None:
-    own = FORMATS[form]
+    own = EVERY[form]
     summary, over_time = recorded(host, form)
     for way, name in enumerate(("received", "sent")):
         rates = over_time.columns.get(f"network_{name}_bytes_per_second")
@@ -183,10 +186,10 @@ def check(host: ModelHost, form: str) -> None:
         )
 
 
-@pytest.mark.parametrize("form", FORMATS)
+@pytest.mark.parametrize("form", EVERY)
 @settings(max_examples=5, deadline=None)
 @given(st.data())
 def test_each_byte_is_counted_once_and_each_share_of_the_processors_is_the_hosts(
     form: str, data: st.DataObject
 ) -> None:
-    check(data.draw(hosts(kernel_names=FORMATS[form].kernel_names)), form)
+    check(data.draw(hosts(kernel_names=EVERY[form].kernel_names)), form)

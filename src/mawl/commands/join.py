@@ -14,8 +14,9 @@ from mawl.commands.arguments import JSON, NAMED_RUN, RUNS, settings
 from mawl.commands.reporting import HTML_REPORT
 from mawl.commands.run import leave_page
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
-from mawl.importers.arrays import joined, load_map, presets, read_arrays
+from mawl.importers.arrays import joined, read_arrays
 from mawl.importers.formats.text import one_line
+from mawl.importers.tables import array_presets, load_map
 from mawl.records.model.node import ArrayFile, ArrayRole, ArrayStatistics
 from mawl.records.spec.run_spec import NodesSpec
 from mawl.records.store import open_run
@@ -50,8 +51,8 @@ class AttachArguments(Arguments):
     files: list[str] = operand("FILE", "statistics that the array exported", nargs="+")
     array_map: str = option(
         "FILE",
-        f"TOML file that names a preset ({', '.join(presets())}) or the columns, and says which volumes "
-        "have which role",
+        f"TOML file that names a preset ({', '.join(array_presets())}) or the columns, and says which "
+        "volumes have which role",
         required=True,
     )
     runs: str | None = RUNS

@@ -22,12 +22,13 @@ from mawl.base.units import counted_noun
 from mawl.commands.arguments import DATES, JSON, RUNS, SHIFT, TIMEZONE, patterns_by_role, settings
 from mawl.commands.join import attach
 from mawl.commands.join import text as attached_text
-from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
-from mawl.importers.arrays import load_map
+from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.import_files import IMPORTERS, Imported, ImportRequest, import_files
+from mawl.importers.interface import Importer
 from mawl.importers.scheduler_jobs import sentence_of
+from mawl.importers.tables import HostTables, load_map, prometheus_query
 from mawl.records.model.derived import FASTEST_CORE, SLOWEST_CORE
 from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
@@ -43,7 +44,7 @@ class ImportArguments(Arguments):
     Kinds are found by what files hold. mawl help import has examples, and what can and cannot be known.
     """
 
-    paths: list[str] = operand("PATH", "files, or directories with all below them", nargs="+")
+    paths: list[str] = operand("PATH", "files, or directories with all below them", nargs="*")
     kind: str | None = option(
         None, "all files are of this kind (default: detected)", name="as", choices=tuple(IMPORTERS)
     )
@@ -64,9 +65,13 @@ class ImportArguments(Arguments):
     )
     array_map: str | None = option(
         "FILE",
-        "columns of statistics of a storage array, and which files have them (see mawl attach); the "
-        "other files are imported as without it",
+        "TOML file that says what the columns of tables are, of a host or of a storage array (see mawl "
+        "attach), and which files have them; the other files are imported as without it",
     )
+    prometheus: list[str] = repeated(
+        "FILE", "what Prometheus answered to the query of --prometheus-query; may be repeated"
+    )
+    prometheus_query: bool = switch("print the query for Prometheus, and do nothing else")
     json: bool = JSON
 
 
@@ -74,13 +79,20 @@ def run_import(arguments: ImportArguments) -> int:
     runs = settings().runs(arguments.runs)
     run_id = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-imported-{secrets.token_hex(2)}"
     output = arguments.output
-    paths, of_arrays = _split(arguments.paths, arguments.array_map)
+    if arguments.prometheus_query:
+        print(prometheus_query(), end="")
+        return 0
+    named = [*arguments.paths, *arguments.prometheus]
+    if not named:
+        raise UsageError("nothing is named", cure="name files or directories: mawl import PATH...")
+    paths, of_arrays, of_hosts = _split(named, arguments.array_map)
     request = ImportRequest(
         paths=paths,
         folder=(runs / run_id if output is None else Path(output)).absolute(),
         run_id=run_id if output is None else Path(output).absolute().name,
         runs=runs if output is None or lies_in(Path(output), runs) else None,
         kind=arguments.kind,
+        kinds={**of_hosts, **{str(Path(name)): IMPORTERS["prometheus"] for name in arguments.prometheus}},
         clocks=Clocks(parse_zones(arguments.timezone, tuple(IMPORTERS)), parse_shifts(arguments.shift)),
         untimed=parse_untimed(arguments.start, arguments.interval),
         dates=arguments.dates,
@@ -96,22 +108,27 @@ def run_import(arguments: ImportArguments) -> int:
     return 0
 
 
-def _split(paths: list[str], array_map: str | None) -> tuple[list[str], list[Path]]:
-    """Paths to import, and files of an array: those that were named and fit the pattern of its map."""
+def _split(paths: list[str], array_map: str | None) -> tuple[list[str], list[Path], dict[str, Importer]]:
+    """Paths to import, files of an array, and by path the reader of the tables of hosts.
+
+    Tables are the files that were named and fit the pattern of the map.
+    """
     if array_map is None:
-        return paths, []
-    pattern = load_map(Path(array_map)).files
-    of_arrays = [path for path in paths if fnmatchcase(Path(path).name, pattern) and not Path(path).is_dir()]
-    if not of_arrays:
+        return paths, [], {}
+    held = load_map(Path(array_map))
+    mapped = [path for path in paths if fnmatchcase(Path(path).name, held.files) and not Path(path).is_dir()]
+    if not mapped:
         raise UsageError(
-            f"no named file fits {pattern}", where=array_map, cure="name them, or set files in it"
+            f"no named file fits {held.files}", where=array_map, cure="name them, or set files in it"
         )
-    rest = [path for path in paths if path not in of_arrays]
+    if held.of == "host":
+        return paths, [], {str(Path(path)): HostTables("table", held) for path in mapped}
+    rest = [path for path in paths if path not in mapped]
     if not rest:
         raise UsageError(
             "only files of an array are named", cure="name logs or recordings, too; or mawl attach"
         )
-    return rest, [Path(path) for path in of_arrays]
+    return rest, [Path(path) for path in mapped], {}
 
 
 def _text_of_import(imported: Imported) -> str:

@@ -10,19 +10,19 @@ import statistics
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
-from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.errors import UsageError
 from mawl.base.foreign import read_regular
 from mawl.base.printable import encodable
 from mawl.base.units import counted_noun
 from mawl.importers.clock import Clocks, parse_zones
-from mawl.importers.formats.arrays import LONGEST_INTERVAL_SECONDS, ArrayMap, ArrayRow, checked, rows
+from mawl.importers.formats.arrays import ArrayRow, rows
+from mawl.importers.formats.table_map import TableMap
+from mawl.importers.formats.tables import LONGEST_INTERVAL_SECONDS
 from mawl.importers.formats.text import one_line, text_of
 from mawl.records.model.node import ArrayFile, ArrayInterval, ArrayRole, ArrayStatistics, ArrayVolume
-from mawl.records.spec import toml
 
 MOST_BYTES = 64 * 2**20
 MOST_INTERVALS = 400_000
@@ -32,9 +32,9 @@ Key = tuple[str, str]
 """Volume, and the node of the array whose counters it is."""
 
 
-def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
+def read_arrays(paths: Sequence[Path], held: TableMap) -> ArrayStatistics:
     """Statistics in the files; ``UsageError`` if there are none."""
-    to_utc = Clocks(parse_zones([f"{KIND}={held.timezone}"], (KIND,))).to_utc(KIND)
+    to_utc = Clocks(parse_zones([f"{KIND}={held.timezone or 'UTC'}"], (KIND,))).to_utc(KIND)
     files: list[ArrayFile] = []
     told: dict[Key, list[ArrayRow]] = {}
     for path in paths:
@@ -54,7 +54,7 @@ def read_arrays(paths: Sequence[Path], held: ArrayMap) -> ArrayStatistics:
 
 
 def _read(
-    path: Path, held: ArrayMap, to_utc: Callable[[float], float], told: dict[Key, list[ArrayRow]]
+    path: Path, held: TableMap, to_utc: Callable[[float], float], told: dict[Key, list[ArrayRow]]
 ) -> ArrayFile:
     skipped: list[str] = []
     used = 0
@@ -75,7 +75,7 @@ def _read(
     return ArrayFile(name=name, preset=held.preset or "own", rows=used, skipped=len(skipped), reason=reason)
 
 
-def _volume(held: ArrayMap, name: str, found: list[ArrayRow]) -> ArrayVolume:
+def _volume(held: TableMap, name: str, found: list[ArrayRow]) -> ArrayVolume:
     roles: tuple[ArrayRole, ...] = ("data", "work", "util")
     fits = [role for role in roles if role in held.roles and re.fullmatch(held.roles[role], name)]
     return ArrayVolume(
@@ -86,7 +86,7 @@ def _volume(held: ArrayMap, name: str, found: list[ArrayRow]) -> ArrayVolume:
     )
 
 
-def _intervals(held: ArrayMap, found: list[ArrayRow]) -> Iterator[ArrayInterval]:
+def _intervals(held: TableMap, found: list[ArrayRow]) -> Iterator[ArrayInterval]:
     """Intervals of one volume, which do not overlap."""
     merged = _merged(found)
     gaps = [later.at - earlier.at for earlier, later in pairwise(merged)]
@@ -144,26 +144,3 @@ def joined(held: ArrayStatistics | None, more: ArrayStatistics) -> ArrayStatisti
     new = {(volume.array, volume.name) for volume in more.volumes}
     kept = [volume for volume in held.volumes if (volume.array, volume.name) not in new]
     return msgspec.structs.replace(more, files=[*held.files, *more.files], volumes=[*kept, *more.volumes])
-
-
-PRESETS = Path(__file__).with_name("array_presets")
-
-
-def presets() -> list[str]:
-    """Names of the shipped presets."""
-    return sorted(path.stem for path in PRESETS.glob("*.toml"))
-
-
-def load_map(path: Path) -> ArrayMap:
-    """A user's map with what its preset says; ``InvalidFileError`` names the key."""
-    own = toml.load(path, dict[str, Any])
-    name = own.get("preset")
-    if name is None:
-        return checked(toml.converted(own, ArrayMap, where=str(path)), str(path))
-    if name not in presets():
-        raise InvalidFileError(f"key preset: {name!r} is not one of {', '.join(presets())}", where=str(path))
-    shipped = toml.load(PRESETS / f"{name}.toml", dict[str, Any])
-    for table in ("figures", "roles"):
-        if isinstance(own.get(table, {}), dict):
-            own[table] = {**shipped.get(table, {}), **own.get(table, {})}
-    return checked(toml.converted({**shipped, **own}, ArrayMap, where=str(path)), str(path))

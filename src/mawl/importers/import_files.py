@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun
-from mawl.importers import fio, nmon, sas_jobs, scheduler_jobs, sysstat
+from mawl.importers import fio, nmon, sas_jobs, scheduler_jobs, sysstat, tables
 from mawl.importers.clock import Clocks, DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.formats.saslog_records import DateOrder
@@ -20,17 +20,20 @@ from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.items import Collected, Copies, tells_times
 from mawl.importers.scheduler_jobs import SchedulerJoin, remarks_of
 from mawl.importers.sources import FileStream, find_files
+from mawl.importers.tables import table_reason
 from mawl.records.model.run import Skipped, SourceFacts
 from mawl.records.spec.program_options import Role
 from mawl.records.store.folder import WholeRunWriter
 
-IMPORTERS: dict[str, Importer] = {
-    importer.kind: importer
-    for importer in (
-        *(sas_jobs.IMPORTER, nmon.IMPORTER, *sysstat.EVERY, fio.IMPORTER),
-        *scheduler_jobs.EVERY,
-    )
-}
+_EVERY: list[Importer] = [
+    sas_jobs.IMPORTER,
+    nmon.IMPORTER,
+    *sysstat.EVERY,
+    fio.IMPORTER,
+    *tables.EVERY,
+    *scheduler_jobs.EVERY,
+]
+IMPORTERS: dict[str, Importer] = {importer.kind: importer for importer in _EVERY}
 """In the order in which they are asked where two are equally sure."""
 
 
@@ -46,6 +49,8 @@ class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     run_id: str
     runs: Path | None = None
     kind: str | None = None
+    kinds: Mapping[str, Importer] = {}
+    """Of files that the user named with their kind or their map, by path; ``kind`` is of all others."""
     clocks: Clocks = Clocks()
     untimed: Untimed | None = None
     dates: DateOrder | None = None
@@ -151,11 +156,13 @@ def _read_all(
             if (why := refusal(first)) is not None:
                 refuse(shown, why)
                 continue
-            importer = IMPORTERS[request.kind] if request.kind else detected(first, shown)
+            importer = request.kinds.get(str(path))
+            if importer is None:
+                importer = IMPORTERS[request.kind] if request.kind else detected(first, shown)
             if importer is None:
                 problem = f"; {problems[0]}" if problems else ""
-                kinds = f"no kind of file that mawl reads ({', '.join(IMPORTERS)}){problem}"
-                refuse(shown, kinds if source.size_bytes else "the file is empty")
+                unknown = table_reason(first) or f"no kind of file that mawl reads ({', '.join(IMPORTERS)})"
+                refuse(shown, f"{unknown}{problem}" if source.size_bytes else "the file is empty")
                 continue
             earlier = copies.earlier(path, shown, first) if tells_times(importer.kind, first) else None
             if earlier is not None:
