@@ -74,7 +74,9 @@ def figures(items: list[Item]) -> list[Item]:
     """Steps and jobs without times: other forms of a log have other clocks."""
     untimed = {"started_at": None, "ended_at": None}
     return [
-        msgspec.structs.replace(item, **untimed, **({"missing": {}} if isinstance(item, ImportedJob) else {}))
+        msgspec.structs.replace(
+            item, **untimed, **({"missing": {}, "part": None} if isinstance(item, ImportedJob) else {})
+        )
         for item in items
         if isinstance(item, StepRecord | ImportedJob)
     ]

@@ -98,10 +98,11 @@ def import_files(request: ImportRequest) -> Imported:
             raise _nothing(request, sources, refused)
         collected.check_shifts(tuple(IMPORTERS))
         collected.check_clocks()
+        parts = collected.join_parts()
         joined = collected.joined()
         records = collected.job_records(joined)
         facts = facts_of(request.run_id, request.command, request.roles, collected, records, sources, refused)
-        further = [*(remarks_of(joined) if joined else []), *orders.remarks]
+        further = [*parts, *(remarks_of(joined) if joined else []), *orders.remarks]
         facts = msgspec.structs.replace(facts, remarks=[*facts.remarks, *further])
         writer.finish(facts, records, collected.probe, request.runs)
     except BaseException:

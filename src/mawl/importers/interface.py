@@ -46,6 +46,32 @@ class HostSettings(NamedTuple):
     values: Mapping[str, Setting]
 
 
+class StepGap(NamedTuple):
+    """Numbers of steps that a log leaves out: between two numbers, and the ends of those two steps."""
+
+    before: int
+    after: int
+    began: float
+    ended: float
+
+
+class LogPart(msgspec.Struct, frozen=True, kw_only=True):
+    """What of a session a log holds.
+
+    ``begins`` and ``ends``: it has the session's beginning and its total, which is of ``total_at``.
+    ``counts`` are the first and last number of its steps (``Step Count``), ``span`` the first start and last
+    end.  ``digests`` are the numbers and ends of its steps; None for long logs.
+    """
+
+    begins: bool
+    ends: bool
+    counts: tuple[int, int] | None = None
+    span: tuple[float, float] | None = None
+    gaps: tuple[StepGap, ...] = ()
+    digests: frozenset[tuple[int, float]] | None = None
+    total_at: float | None = None
+
+
 class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
     """A job; its steps went before it under the same ``job`` (``job_name``).
 
@@ -70,6 +96,7 @@ class ImportedJob(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float | None = None
     ended_at: float | None = None
     missing: dict[str, str] = {}
+    part: LogPart | None = None
 
 
 class ScheduledJob(msgspec.Struct, frozen=True, gc=False):

@@ -27,6 +27,7 @@ from mawl.importers.interface import (
     StepColumns,
 )
 from mawl.importers.jobs import Placed, job_records
+from mawl.importers.log_parts import joined_parts
 from mawl.importers.recording import CLOSE_SECONDS, NOT_KNOWN
 from mawl.importers.scheduler_jobs import Joined, LogJob, join
 from mawl.importers.sources import FileStream
@@ -108,6 +109,14 @@ class Collected:
                 self.probe = _with_targets(self.probe, item)
         if context.zone_known is False and not self._is_named(context.kind):
             self._unzoned.add(self._files)
+
+    def join_parts(self) -> list[str]:
+        """Join the logs that hold parts of one session; a sentence for each kind of them."""
+        joins = joined_parts(self.jobs)
+        self.jobs = joins.jobs
+        if joins.renamed or joins.copies:
+            self.steps -= self._writer.move_steps(joins.renamed, frozenset(joins.copies))
+        return joins.remarks
 
     def _is_named(self, kind: str) -> bool:
         """Whether the user said what the clock of a kind of files is, by its zone or by a shift to UTC."""

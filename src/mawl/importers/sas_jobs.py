@@ -219,6 +219,9 @@ class SasLogs:
             session.last_at = float(ends[-1])
         if session.first_at is None and (starts := started_at[~np.isnan(started_at)]).size:
             session.first_at = float(starts[0])
+        numbers = batch.wholes["step_count"]
+        numbered = (numbers != MISSING) & ~np.isnan(ended_at)
+        session.numbers.add_many(numbers[numbered], ended_at[numbered])
         steps = steps_of(batch, session.job, session.steps + 1, started_at, ended_at)
         session.steps += batch.count
         return StepColumns(steps)
@@ -237,6 +240,8 @@ class SasLogs:
             session.startup = note.usage
         if ended_at is not None:
             session.last_at = ended_at
+            if note.step_count is not None:
+                session.numbers.add(note.step_count, ended_at)
             if session.first_at is None and not note.nested:
                 session.first_at = started_at
         step = step_of(note, session.job, session.steps, started_at, ended_at)
@@ -268,6 +273,7 @@ class SasLogs:
             started_at=started_at,
             ended_at=ended_at,
             missing=missing,
+            part=None if own or session.remote else session.numbers.of(session),
         )
         return found if session.place is None else _placed(found, session.place, context)
 

@@ -11,8 +11,12 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, get_args
 
+import numpy as np
+from numpy.typing import NDArray
+
 from mawl.importers.formats.saslog_records import LogFact, PerformanceNote, is_first_page, page_instant
 from mawl.importers.formats.saslog_write import COUNTS, PLACE
+from mawl.importers.interface import LogPart, StepGap
 from mawl.records.model.records import PEAKS, JobOutcome, Usage
 
 FIELDS = (
@@ -122,6 +126,63 @@ def _cpu(usages: Iterable[Usage]) -> int | None:
     return cpu
 
 
+MOST_GAPS = 1000
+MOST_DIGESTS = 5000
+
+
+class StepNumbers:
+    """The numbers of a session's steps (``Step Count``) and when they ended, as far as its log has both."""
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self.last = 0
+        self.gaps: list[StepGap] = []
+        self.digests: set[tuple[int, float]] | None = set()
+        self._last_at = 0.0
+
+    def add(self, number: int, ended_at: float) -> None:
+        if self.first is None:
+            self.first = number
+        elif number > self.last + 1 and len(self.gaps) < MOST_GAPS:
+            self.gaps.append(StepGap(self.last, number, self._last_at, ended_at))
+        self.last, self._last_at = number, ended_at
+        if self.digests is not None:
+            self.digests.add((number, ended_at))
+            if len(self.digests) > MOST_DIGESTS:
+                self.digests = None
+
+    def add_many(self, numbers: NDArray[np.int64], ended_at: NDArray[np.float64]) -> None:
+        """As ``add`` for steps one after another."""
+        if not len(numbers):
+            return
+        self.add(int(numbers[0]), float(ended_at[0]))
+        for place in (np.flatnonzero(np.diff(numbers) > 1)[: MOST_GAPS - len(self.gaps)]).tolist():
+            before, after = int(numbers[place]), int(numbers[place + 1])
+            self.gaps.append(StepGap(before, after, float(ended_at[place]), float(ended_at[place + 1])))
+        self.last, self._last_at = int(numbers[-1]), float(ended_at[-1])
+        if self.digests is not None:
+            few = len(numbers) + len(self.digests) <= MOST_DIGESTS
+            self.digests = (
+                {*self.digests, *zip(numbers.tolist(), ended_at.tolist(), strict=True)} if few else None
+            )
+
+    def of(self, session: Session) -> LogPart:
+        """What of its session the log holds."""
+        total = session.total
+        span = None
+        if session.first_at is not None and session.last_at is not None:
+            span = (session.first_at, session.last_at)
+        return LogPart(
+            begins=session.software is not None or session.startup is not None,
+            ends=total is not None,
+            counts=None if self.first is None else (self.first, self.last),
+            span=span,
+            gaps=tuple(self.gaps),
+            digests=None if self.digests is None or self.first is None else frozenset(self.digests),
+            total_at=None if total is None else total.ended_at,
+        )
+
+
 MOST_REMOTE = 1000
 """Remote sessions of one log that are told apart; the steps of any more are those of the log's own."""
 
@@ -159,6 +220,7 @@ class Session:
         self.last_line = 0
         self.startup: Usage | None = None
         self.sums = StepSums()
+        self.numbers = StepNumbers()
         self.total: PerformanceNote | None = None
         self.first_at: float | None = None
         self.last_at: float | None = None

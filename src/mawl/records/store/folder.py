@@ -327,6 +327,44 @@ class WholeRunWriter:
         self._pieces.append(table)
         self._count_step(table.num_rows)
 
+    def move_steps(self, renamed: Mapping[str, str], dropped: frozenset[str]) -> int:
+        """Give the steps of jobs to others, in the order of their ends, and leave out those of ``dropped``.
+
+        Returns how many are left out.  No step may follow.
+        """
+        from pyarrow import compute, parquet
+
+        self._flush_steps()
+        self._tables["steps"].close()
+        path = self.path / "steps.parquet"
+        old = path.with_suffix(".whole")
+        path.rename(old)
+        touched = pa.array([*renamed, *renamed.values(), *dropped], pa.string())
+        kept: list[pa.Table] = []
+        with parquet.ParquetFile(old) as source:
+            writer = self._tables["steps"] = parquet.ParquetWriter(
+                path, source.schema_arrow, compression="zstd"
+            )
+            for group in range(source.num_row_groups):
+                table = source.read_row_group(group)
+                moves = compute.is_in(table["job"], value_set=touched)
+                kept.append(table.filter(moves))
+                writer.write_table(table.filter(compute.invert(moves)))
+        old.unlink()
+        moved = pa.concat_tables(kept)
+        left = moved.filter(
+            compute.invert(compute.is_in(moved["job"], value_set=pa.array(dropped, pa.string())))
+        )
+        rows = left.to_pylist()
+        for row in rows:
+            row["job"] = renamed.get(row["job"], row["job"])
+        rows.sort(key=lambda row: (row["job"], row["ended_at"] is None, row["ended_at"] or 0, row["number"]))
+        for place, row in enumerate(rows):
+            first = place == 0 or rows[place - 1]["job"] != row["job"]
+            row["number"] = 1 if first else rows[place - 1]["number"] + 1
+        writer.write_table(pa.Table.from_pylist(rows, source.schema_arrow))
+        return int(moved.num_rows - left.num_rows)
+
     def _count_step(self, count: int) -> None:
         self._waiting += count
         if self._waiting >= STEPS_PER_BATCH:
