@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,10 @@ from mawl.records.store import open_run
 from mawl.records.store.side_files import write_probe
 from mawl.reports import document, json, markdown, text
 from mawl.reports.html import report as html
-from mawl.reports.probe import parts
+from mawl.reports.probe import doubling_rate, parts
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, four_jobs, samples
-from tests.fakes.probes import disk, probe, probe_test, target
+from tests.fakes.probes import disk, figures, probe, probe_test, target
 from tests.fakes.stored_run import facts, write_run
 from tests.fakes.views import BARE, as_summary, judge, judged, summary_of, typed
 from tests.records.model.test_metrics import leaves
@@ -148,10 +149,45 @@ def test_every_figure_of_a_probe_is_defined_once(prefix: str) -> None:
         "guideline.*": plain["guideline"]["data"],
         "": plain,
     }
-    identity = {"format_version", "directory", "node", "source", "targets", "tests", "guideline"}
+    identity = {"format_version", "directory", "node", "source", "targets", "tests", "curve", "guideline"}
     shown = {name for name in blocks[prefix] if name not in {*identity, "read", "write"}}
     defined = {f"{prefix}.{name}".lstrip(".") for name in shown}
     assert defined <= set(names)
     if prefix == "targets.*.tests.*":
         ways = {".".join(path[:2]) for path in leaves({"read": blocks[prefix]["read"]})}
         assert {f"{prefix}.{way}" for way in ways} <= set(names)
+
+
+CURVE = ((100.0, 0.004), (200.0, 0.005), (300.0, 0.011), (400.0, 0.007))
+
+
+@pytest.mark.parametrize(
+    ("curve", "rate"),
+    [(CURVE, 250.0), (CURVE[:2], None), (((100.0, 0.004), (200.0, 0.008)), 200.0), (CURVE[:1], None)],
+)
+def test_the_rate_at_which_latency_has_doubled(
+    curve: Sequence[tuple[float, float]], rate: float | None
+) -> None:
+    """8 ms is half the way from 5 to 11: 250 of 200 to 300."""
+    assert doubling_rate(curve) == rate
+
+
+def test_a_curve_is_a_table_of_its_own_with_the_rate_at_which_p99_doubles() -> None:
+    tests = [
+        probe_test(
+            "read",
+            0.0,
+            pattern="random",
+            streams=32,
+            depth=32,
+            asked_requests_per_second=rate,
+            read=msgspec.structs.replace(figures(rate * 2**18), latency_seconds={"p99": latency}),
+        )
+        for rate, latency in CURVE
+    ]
+    found = probe(target("work", [probe_test("read", 40, pattern="random", depth=2)], curve=tests))
+    shown = document.terminal(parts(found, probe_guidelines(found, AnswerBounds())), 110)
+    assert "256 KiB random reads (depth 2)" in shown
+    rows = [line for line in shown.splitlines() if "depth 32" in line]
+    assert len(rows) == 4 and [row.split()[6] for row in rows] == ["100", "200", "300", "400"]
+    assert "256 KiB random reads: p99 is 4 ms at 100 requests/s and has doubled at 250" in shown

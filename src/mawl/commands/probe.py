@@ -37,9 +37,12 @@ from mawl.measure.probe.command import (
     DEFAULT_FILE_BYTES,
     DEFAULT_SECONDS,
     KINDS,
+    MOST_DEPTH,
     MOST_FILL_RATIO,
     STEADY_BOUND,
+    Engine,
     ProbeChoice,
+    at_depths,
     chosen_shapes,
     default_shapes,
     full_shapes,
@@ -175,6 +178,19 @@ class ProbeArguments(Arguments):
     )
     sizes: str | None = option("LIST", "request sizes, such as 64KiB,1MiB", group="tests")
     streams: str | None = option("LIST", "numbers of streams, such as 1,8,16", group="tests")
+    depth: str | None = option(
+        "LIST",
+        "requests that each stream has under way, such as 1,8,32, or best: from 1 on twice as many while the "
+        "rate grows by 5 %% (default: 1, as programs that read tables)",
+        group="tests",
+        brief="requests of each stream under way, such as 1,8,32, or best (default: 1)",
+    )
+    engine: Engine | None = option(
+        None, "how fio makes its requests (default: psync for one request, libaio for more)"
+    )
+    curve: bool = switch(
+        "latency at six rates below the device's best, for each test (with --depth best)", group="tests"
+    )
     seconds: float = option(
         None, f"of each test (default: {DEFAULT_SECONDS:g})", default=DEFAULT_SECONDS, group="tests"
     )
@@ -279,6 +295,7 @@ def choice_of(arguments: argparse.Namespace, cores: int) -> ProbeChoice:
             raise UsageError(f"--patterns: expected {', '.join(KINDS)}, found {kind!r}")
     sizes = [_size(text) for text in _words(arguments.sizes) or []]
     streams = [_streams(text) for text in _words(arguments.streams) or []]
+    depths = _depths(arguments)
     named = kinds or sizes or streams
     if arguments.full and named:
         raise UsageError("--full does not go with --patterns, --sizes or --streams", cure="leave one out")
@@ -290,7 +307,9 @@ def choice_of(arguments: argparse.Namespace, cores: int) -> ProbeChoice:
         else (full_shapes if arguments.full else default_shapes)(cores, arguments.direct)
     )
     choice = ProbeChoice(
-        shapes=shapes,
+        shapes=at_depths(shapes, depths or [1], arguments.engine),
+        seeks_best=depths is None,
+        curve=arguments.curve,
         seconds=arguments.seconds,
         file_bytes=DEFAULT_FILE_BYTES
         if arguments.file_size is None
@@ -334,6 +353,8 @@ def _announcement(request: ProbeRequest) -> str:
     number = len(choice.shapes) * len(request.places) * levels
     seconds = number * choice.seconds
     most = f" to {format_seconds(number * choice.most_test_seconds)}" if choice.steady else ""
+    if choice.seeks_best:
+        most += ", and more while the rate grows with the depth"
     return (
         f"{number} tests of {choice.seconds:g} s on {counted_noun(len(request.places), 'target')}, "
         f"{format_seconds(seconds)}{most} beside the time to write its files; these take "
@@ -373,6 +394,21 @@ def _streams(text: str) -> int:
     if not (text.isascii() and text.isdecimal() and 1 <= int(text) <= MOST_STREAMS):
         raise UsageError(f"--streams: expected whole numbers from 1 to {MOST_STREAMS}, found {text!r}")
     return int(text)
+
+
+def _depths(arguments: argparse.Namespace) -> list[int] | None:
+    """The depths that were named; None for a search for the best."""
+    words = _words(arguments.depth) or ["best" if arguments.curve else "1"]
+    if words == ["best"]:
+        return None
+    if arguments.curve:
+        raise UsageError("--curve goes with --depth best", cure="leave --depth out")
+    for word in words:
+        if not (word.isascii() and word.isdecimal() and 1 <= int(word) <= MOST_DEPTH):
+            raise UsageError(
+                f"--depth: expected best, or whole numbers from 1 to {MOST_DEPTH}, found {word!r}"
+            )
+    return sorted({int(word) for word in words})
 
 
 def _ratio(text: str) -> float:

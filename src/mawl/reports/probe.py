@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
 
 from mawl.advice.guideline import TargetGuideline
 from mawl.base.errors import UnreadableRunError
@@ -22,6 +23,8 @@ from mawl.reports.document import Part, Sentences, Table, each
 from mawl.reports.layout import ABSENT, Form, figure, format_count
 
 HEAD = ("activity", "streams", "IOPS", "MB/s", "response: mean", "p50", "p99", "max ms")
+CURVE_HEAD = ("at a rate", "requests/s asked", *HEAD[2:])
+DOUBLED = 2.0
 WAYS = {"read": "reads", "write": "writes"}
 
 
@@ -47,7 +50,14 @@ def stored_probe(run: Run) -> Probe | None:
 
 def _target(target: ProbeTarget, guideline: TargetGuideline | None) -> Part:
     sentences = [*sentences_of(target), *([_guideline(guideline)] if guideline else [])]
-    return Part([Sentences([title_of(target)]), Table(head=HEAD, rows=rows_of(target)), Sentences(sentences)])
+    return Part(
+        [
+            Sentences([title_of(target)]),
+            Table(head=HEAD, rows=rows_of(target)),
+            Table(head=CURVE_HEAD, rows=[row for test in target.curve for row in _curve_rows(test)]),
+            Sentences([*_knees(target), *sentences]),
+        ]
+    )
 
 
 def rows_of(target: ProbeTarget) -> list[tuple[str, ...]]:
@@ -83,6 +93,49 @@ def _rows(test: ProbeTest) -> list[tuple[str, ...]]:
     return [(_activity(test, way), *_cells(test, way)) for way in ways]
 
 
+def _curve_rows(test: ProbeTest) -> list[tuple[str, ...]]:
+    asked = test.asked_requests_per_second or 0.0
+    return [(name, format_count(asked), *cells) for name, _, *cells in _rows(test)]
+
+
+def _knees(target: ProbeTarget) -> list[str]:
+    """For each curve, at which rate p99 is twice that of the lowest rate."""
+    curves: dict[tuple[str, str, int], list[ProbeTest]] = {}
+    for test in target.curve:
+        curves.setdefault((test.pattern, test.direction, test.request_bytes), []).append(test)
+    return [sentence for tests in curves.values() for way in WAYS for sentence in _knee(tests, way)]
+
+
+def _knee(tests: list[ProbeTest], way: str) -> list[str]:
+    known = [
+        (figures.requests_per_second, p99)
+        for test in tests
+        if (figures := figures_of(test, way)) is not None and (p99 := figures.latency_seconds.get("p99"))
+    ]
+    if len(known) < 2:
+        return []
+    known.sort()
+    name = f"{format_request(tests[0].request_bytes)} {tests[0].pattern} {WAYS[way]}"
+    lowest = known[0][1]
+    rate = doubling_rate(known)
+    at = f"p99 is {_milliseconds(lowest)} ms at {format_count(known[0][0])} requests/s"
+    if rate is None:
+        return [f"{name}: {at} and has not doubled at {format_count(known[-1][0])}"]
+    return [f"{name}: {at} and has doubled at {format_count(rate)}"]
+
+
+def doubling_rate(curve: Sequence[tuple[float, float]]) -> float | None:
+    """The first rate at which latency is twice that of the lowest rate, between two points on a line.
+
+    ``curve`` has rates in ascending order with their latencies; None where it stays below.
+    """
+    bound = DOUBLED * curve[0][1]
+    for (rate, latency), (next_rate, next_latency) in pairwise(curve):
+        if next_latency >= bound > latency:
+            return rate + (next_rate - rate) * (bound - latency) / (next_latency - latency)
+    return None
+
+
 def _activity(test: ProbeTest, way: str) -> str:
     size = format_request(test.request_bytes)
     mixed = (
@@ -91,6 +144,7 @@ def _activity(test: ProbeTest, way: str) -> str:
         else ""
     )
     more = [
+        *([] if test.depth == 1 else [f"depth {test.depth}"]),
         *([] if test.direct else ["buffered"]),
         *(["dialled"] if test.content == "dialled" else []),
         *([] if test.fill_ratio is None else [f"{test.fill_ratio:.0%} full"]),

@@ -25,10 +25,15 @@ from mawl.measure.probe import process
 from mawl.measure.probe.command import (
     KIB,
     MIB,
+    Engine,
     PlannedTest,
     ProbeChoice,
+    at_depths,
     chosen_shapes,
+    curve_tests,
+    deeper,
     default_shapes,
+    engine_of,
     fill_command,
     full_shapes,
     full_streams,
@@ -52,6 +57,48 @@ def test_a_direct_test_runs_for_its_time_over_each_streams_share() -> None:
     assert {"--ioengine=psync", "--time_based", "--runtime=10", "--fallocate=none"} <= set(found)
     assert "--randrepeat=0" in found, "else each test begins with the same random bytes"
     assert "--filename_format=stream.$jobnum" in found
+
+
+def test_more_requests_under_way_take_an_asynchronous_engine() -> None:
+    one, eight = at_depths([SHAPE], [1, 8], None)
+    assert (one.engine, eight.engine) == ("psync", "libaio")
+    assert {"--ioengine=libaio", "--iodepth=8", "--numjobs=4"} <= set(probe_command(eight, CHOICE))
+    assert engine_of(1, "io_uring", direct=False) == engine_of(8, "io_uring", direct=False) == "io_uring"
+
+
+@pytest.mark.parametrize(
+    ("engine", "direct", "said"),
+    [
+        (None, False, "needs --engine io_uring: libaio waits for each buffered request"),
+        (
+            "psync",
+            True,
+            "--engine psync has one request under way, and --depth asks for 8; leave --engine out",
+        ),
+        ("libaio", False, "--engine libaio has one buffered request under way"),
+    ],
+)
+def test_an_engine_that_cannot_have_so_many_requests_under_way_is_refused(
+    engine: Engine | None, direct: bool, said: str
+) -> None:
+    with pytest.raises(UsageError, match=said):
+        engine_of(8, engine, direct=direct)
+
+
+def test_a_search_for_the_best_doubles_the_depth_up_to_the_largest() -> None:
+    shape, depths = SHAPE, [SHAPE.depth]
+    while (further := deeper(shape)) is not None:
+        shape = further
+        depths.append(shape.depth)
+    assert depths == [2**power for power in range(9)] and shape.engine == "libaio"
+    assert deeper(msgspec.structs.replace(SHAPE, direct=False)) is None
+
+
+def test_a_curve_holds_all_processes_together_to_shares_of_the_best_rate() -> None:
+    tests = curve_tests(msgspec.structs.replace(SHAPE, depth=2, engine="libaio"), 1000.0)
+    assert [test.requests_per_second for test in tests] == [150, 300, 500, 700, 850, 950]
+    assert {test.depth for test in tests} == {8}, "with more requests under way the queue shows"
+    assert {"--rate_iops=38", "--rate_process=poisson"} <= set(probe_command(tests[0], CHOICE)), "150 of 4"
 
 
 def test_a_part_of_a_second_is_told_in_milliseconds_since_fio_would_cut_it() -> None:

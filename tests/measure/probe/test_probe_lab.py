@@ -205,3 +205,50 @@ def test_levels_preconditioning_steadiness_and_dialled_bytes_as_asked(volume: Vo
         once = test["write"]["bytes"] == 64 * 2**20
         assert once or test["direct"], "a buffered test moves each byte once"
     assert [entry.name for entry in volume.place.iterdir()] == ["lost+found"]
+
+
+DELAY_MILLISECONDS = 5
+RANDOM = ("--patterns", "random-read", "--sizes", "64KiB", "--streams", "1", "--file-size", "64MiB")
+
+
+@pytest.mark.measured
+def test_at_depths_1_8_and_32_a_probe_equals_fio_by_hand(volume: Volume, tmp_path: Path) -> None:
+    volume.cap(CAP_BYTES_PER_SECOND)
+    words = ("--work", str(volume.place), *RANDOM, "--seconds", "3", "--depth", "1,8,32", "--json")
+    done = mawl(tmp_path, "probe", *words)
+    assert done.returncode == 0, done.stderr
+    tests = told(done)["work"]["tests"]
+    assert [(test["depth"], test["streams"]) for test in tests] == [(1, 1), (8, 8), (32, 32)]
+    for test in tests:
+        by_hand = repeated(
+            ["fio", "--name=hand", f"--filename={volume.place}/hand", "--size=64M", "--bs=64k",
+             "--rw=randread", "--ioengine=libaio", f"--iodepth={test['depth']}", "--direct=1", "--thread",
+             "--time_based", "--runtime=3", "--fallocate=none", "--overwrite=1", "--output-format=json"],
+            "read",
+            volume.place,
+        )  # fmt: skip
+        assert test["read"]["bytes_per_second"] == pytest.approx(by_hand, rel=NOISE)
+        requests = test["read"]["requests_per_second"] * 65536
+        assert requests == pytest.approx(by_hand, rel=NOISE)
+
+
+@pytest.mark.measured
+def test_the_latency_curve_of_a_device_with_a_known_delay(volume: Volume, tmp_path: Path) -> None:
+    """Each request takes 5 ms below the queue, and 16 at once: the curve begins at the delay."""
+    volume.open(delay_milliseconds=DELAY_MILLISECONDS)
+    done = mawl(
+        tmp_path, "probe", "--work", str(volume.place), *RANDOM, "--seconds", "4", "--curve", "--json"
+    )
+    assert done.returncode == 0, done.stderr
+    target = told(done)["work"]
+    first, *deep = target["tests"]
+    assert first["read"]["latency_seconds"]["p50"] == pytest.approx(0.001 * DELAY_MILLISECONDS, rel=0.2)
+    best = max(test["read"]["requests_per_second"] for test in deep)
+    curve = [test["read"] for test in target["curve"]]
+    assert len(curve) == 6
+    lowest = curve[0]["latency_seconds"]
+    assert lowest["p50"] == pytest.approx(0.001 * DELAY_MILLISECONDS, rel=0.2)
+    assert curve[-1]["latency_seconds"]["p99"] >= lowest["p50"]
+    for test, way in zip(target["curve"], curve, strict=True):
+        asked = test["asked_requests_per_second"]
+        assert asked < best and way["requests_per_second"] == pytest.approx(asked, rel=0.2), "at random"

@@ -323,3 +323,43 @@ def test_an_interrupt_keeps_what_is_finished_and_leaves_no_files(probing: Probin
     assert [test.direction for test in last.tests] == ["read"]
     assert last.problem == "interrupted"
     assert list(here.iterdir()) == []
+
+
+LIMITED = """
+asked = float(given.get("rate_iops", 1e9))
+rate = min(100.0 * int(given.get("iodepth", 1)), 450.0, asked)
+way.update(iops=rate, clat_ns={"min": 1, "max": 9, "mean": 5.0, "N": 2, "percentile": {"99.000000": 4}})
+result = told(job)
+"""
+"""A device of 100 requests per second for each request under way, and of 450 at most."""
+
+
+def test_the_depth_is_doubled_while_the_rate_grows(probing: Probing, here: Path, tmp_path: Path) -> None:
+    found = only(probing("here", fault=LIMITED, shapes=[READ], seeks_best=True))
+    assert [(test.depth, test.streams, test.engine) for test in found.tests] == [
+        (1, 1, "psync"),
+        (2, 2, "libaio"),
+        (4, 4, "libaio"),
+        (8, 8, "libaio"),
+        (16, 16, "libaio"),
+    ], "450 at depth 8 and no more at 16"
+    assert found.curve == [] and found.problem is None
+
+
+def test_a_curve_has_six_rates_below_the_best_and_is_apart_from_the_tests(
+    probing: Probing, here: Path, tmp_path: Path
+) -> None:
+    """What takes the best rate of a target for its capability must not meet tests that were held back."""
+    found = only(probing("here", fault=LIMITED, shapes=[READ], curve=True))
+    asked = [test.asked_requests_per_second for test in found.curve]
+    assert asked == pytest.approx([67.5, 135, 225, 315, 382.5, 427.5])
+    assert [test.read.requests_per_second for test in found.curve if test.read] == [
+        68,
+        135,
+        225,
+        315,
+        382,
+        428,
+    ]
+    assert {test.depth for test in found.curve} == {32}
+    assert all(test.asked_requests_per_second is None for test in found.tests)

@@ -16,6 +16,7 @@ READERS += sorted((SOURCES / "figures" / "comparison").glob("*.py"))
 ARITHMETIC = {
     "DRAWS",
     "FEW_DRAWS",
+    "HOURS_A_MONTH",
     "MANY_JOBS",
     "SEED",
     "jobs",

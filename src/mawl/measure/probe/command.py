@@ -3,7 +3,8 @@
 Each command repeats its test by hand.  It runs in the directory of the files and names them relative to it:
 fio expands ``$jobname`` in a path, takes ``:`` in it for a separator, and copies it into its JSON as it is.
 
-``psync``: each stream has one request under way, as a program that reads a table has; ``--thread``: all
+``psync``: each stream has one request under way, as a program that reads a table has; more of them
+(``depth``) need an asynchronous engine; ``--thread``: all
 streams in one process, which dies with mawl; ``--fallocate=none``: preallocated extents are stored
 uncompressed by btrfs; ``--randrepeat=0``: else each run of fio writes the same random bytes, which a store
 may deduplicate; ``--overwrite=1``: a file that is not there is laid out first, so that writes
@@ -45,18 +46,30 @@ DEFAULT_SECONDS = 10.0
 DEFAULT_FILE_BYTES = 2 * 2**30
 LEAST_FITTED_BYTES = 64 * MIB
 MOST_FILL_RATIO = 0.98
+MOST_DEPTH = 256
+GROWTH_RATIO = 1.05
+"""The search for the device's best doubles the depth while the rate grows by this factor."""
+CURVE_SHARES = (0.15, 0.3, 0.5, 0.7, 0.85, 0.95)
+"""Rates of the latency curve, as shares of the best rate."""
+Engine = Literal["psync", "libaio", "io_uring"]
 STEADY_BOUND = 6
 """A test that waits for a steady rate takes at most so many times its seconds."""
 
 
 class PlannedTest(msgspec.Struct, frozen=True, kw_only=True):
-    """One test to make."""
+    """One test to make, with ``streams`` processes that have ``depth`` requests under way each.
+
+    ``requests_per_second`` bounds the rate of all processes together, with arrivals at random.
+    """
 
     pattern: Pattern
     direction: Direction
     request_bytes: int
     streams: int
     direct: bool
+    depth: int = 1
+    engine: Engine = "psync"
+    requests_per_second: float | None = None
 
     @property
     def words(self) -> str:
@@ -64,7 +77,9 @@ class PlannedTest(msgspec.Struct, frozen=True, kw_only=True):
         streams = "1 stream" if self.streams == 1 else f"{self.streams} streams"
         way = "mixed 65:35" if self.direction == "mixed" else self.direction
         how = "direct" if self.direct else "buffered"
-        return f"{self.pattern} {way}, {format_request(self.request_bytes)}, {streams}, {how}"
+        deep = "" if self.depth == 1 else f" of {self.depth} requests"
+        held = "" if self.requests_per_second is None else f", {self.requests_per_second:.0f} requests/s"
+        return f"{self.pattern} {way}, {format_request(self.request_bytes)}, {streams}{deep}, {how}{held}"
 
 
 class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +98,10 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
     precondition: bool = False
     fill_ratios: list[float] = []
     steady: bool = False
+    seeks_best: bool = False
+    """Whether each test goes on at twice the depth while its rate grows."""
+    curve: bool = False
+    """Whether latency is measured at rates below the best one."""
 
     @property
     def most_test_seconds(self) -> float:
@@ -133,6 +152,57 @@ def default_shapes(cores: int, direct: Direct, load_streams: int | None = None) 
         *_grid(["sequential-read", "sequential-write"], [PAPERS_REQUEST_BYTES], every, direct),
         *_grid(["random-read"], RANDOM_REQUEST_BYTES, [most], direct),
         *_grid(["random-mixed"], RANDOM_REQUEST_BYTES[1:], [most], direct),
+    ]
+
+
+def at_depths(
+    shapes: Sequence[PlannedTest], depths: Sequence[int], engine: Engine | None
+) -> list[PlannedTest]:
+    """The same tests at each depth; an engine is chosen where a depth needs one (``engine_of``)."""
+    return [
+        msgspec.structs.replace(shape, depth=depth, engine=engine_of(depth, engine, direct=shape.direct))
+        for shape in shapes
+        for depth in depths
+    ]
+
+
+def engine_of(depth: int, engine: Engine | None, *, direct: bool) -> Engine:
+    """The asked engine, else ``psync`` for one request and ``libaio`` for more.
+
+    Raises ``UsageError`` for an engine that would have fewer requests under way than it says.
+    """
+    if engine is None and depth > 1 and not direct:
+        raise UsageError(
+            f"--depth {depth} of a buffered test needs --engine io_uring",
+            why="libaio waits for each buffered request",
+        )
+    chosen = engine or ("psync" if depth == 1 else "libaio")
+    if depth > 1 and (chosen == "psync" or (chosen == "libaio" and not direct)):
+        raise UsageError(
+            f"--engine {chosen} has one {'' if direct else 'buffered '}request under way, "
+            f"and --depth asks for {depth}",
+            cure="leave --engine out" if direct else "name --engine io_uring",
+        )
+    return chosen
+
+
+def deeper(shape: PlannedTest) -> PlannedTest | None:
+    """The same at twice the depth; None at the largest, and for a buffered test."""
+    if not shape.direct or 2 * shape.depth > MOST_DEPTH:
+        return None
+    depth, engine = 2 * shape.depth, None if shape.engine == "psync" else shape.engine
+    return msgspec.structs.replace(shape, depth=depth, engine=engine_of(depth, engine, direct=shape.direct))
+
+
+def curve_tests(best: PlannedTest, requests_per_second: float) -> list[PlannedTest]:
+    """Tests below the best rate.  They may have more requests under way, so that a queue shows as latency."""
+    depth = min(4 * best.depth, MOST_DEPTH)
+    engine = engine_of(depth, None if best.engine == "psync" else best.engine, direct=best.direct)
+    return [
+        msgspec.structs.replace(
+            best, depth=depth, engine=engine, requests_per_second=share * requests_per_second
+        )
+        for share in CURVE_SHARES
     ]
 
 
@@ -207,6 +277,8 @@ def probe_command(shape: PlannedTest, choice: ProbeChoice) -> list[str]:
         f"--rw={_RW[shape.pattern, shape.direction]}",
         f"--numjobs={shape.streams}",
         f"--direct={int(shape.direct)}",
+        f"--ioengine={shape.engine}",
+        f"--iodepth={shape.depth}",
         *_COMMON,
         "--group_reporting",
         "--overwrite=1",
@@ -217,6 +289,9 @@ def probe_command(shape: PlannedTest, choice: ProbeChoice) -> list[str]:
     ]
     if shape.direction == "mixed":
         words.append(f"--rwmixread={100 * READ_SHARE[shape.direction]:g}")
+    if shape.requests_per_second is not None:
+        each = max(round(shape.requests_per_second / shape.streams), 1)
+        words += [f"--rate_iops={each}", "--rate_process=poisson"]
     if shape.direct:
         words.append("--time_based")
     if not shape.direct and shape.direction != "read":
@@ -247,14 +322,14 @@ def fill_command(file: str, size: int, *, direct: bool) -> list[str]:
 
 
 _COMMON = (
-    *("--ioengine=psync", "--thread", "--fallocate=none", "--randrepeat=0"),
+    *("--thread", "--fallocate=none", "--randrepeat=0"),
     *("--eta=never", "--output-format=json"),
 )
 
 
 def _writing(content: Content, *, direct: bool) -> list[str]:
-    return [FIO, "--rw=write", f"--bs={MIB}", f"--direct={int(direct)}", *_COMMON, "--end_fsync=1",
-            *_content(content)]  # fmt: skip
+    return [FIO, "--rw=write", f"--bs={MIB}", f"--direct={int(direct)}", "--ioengine=psync", *_COMMON,
+            "--end_fsync=1", *_content(content)]  # fmt: skip
 
 
 def _file(name: str, size: int) -> list[str]:

@@ -12,10 +12,13 @@ from mawl.base.printable import encodable
 from mawl.importers.formats.fio import FioJob, parse_fio
 from mawl.measure.probe.command import (
     FILL,
+    GROWTH_RATIO,
     MIB,
     READ_SHARE,
     PlannedTest,
     ProbeChoice,
+    curve_tests,
+    deeper,
     fill_command,
     layout_command,
     probe_command,
@@ -52,6 +55,7 @@ class TargetProbe:
         self._place, self._choice = place, choice
         self._facts = facts_of(place, node)
         self._tests: list[ProbeTest] = []
+        self._curve: list[ProbeTest] = []
         self._problems: list[str] = []
         self._space: tuple[int | None, int | None] = (None, None)
         self._cached: str | None = None
@@ -76,6 +80,7 @@ class TargetProbe:
             size_bytes=self._space[0],
             free_bytes=self._space[1],
             tests=list(self._tests),
+            curve=list(self._curve),
             problem=encodable("; ".join(problems)) or None,
         )
 
@@ -117,17 +122,45 @@ class TargetProbe:
         level = None if fill_ratio is None else space_of(directory).used_ratio
         self._measured.clear()
         for index, shape in enumerate(self._choice.shapes):
-            real = msgspec.structs.replace(shape, direct=shape.direct and self._cached is None)
-            if real in self._measured:
-                continue
-            self._measured.add(real)
-            says(f"{self._place.name}: {index + 1} of {len(self._choice.shapes)}, {real.words}")
-            self._tests.append(self._test(directory, real, shape, level, environment))
-            yield
-            if self._hung:
-                raise refusal(self._place.directory, "fio did not come back", "see to the device behind it")
+            says(f"{self._place.name}: {index + 1} of {len(self._choice.shapes)}, {shape.words}")
+            yield from self._shape(directory, shape, level, environment, says)
         for file in directory.glob("stream.*"):
             file.unlink()
+
+    def _shape(
+        self,
+        directory: Path,
+        asked: PlannedTest,
+        level: float | None,
+        environment: Mapping[str, str],
+        says: Says,
+    ) -> Iterator[None]:
+        """One test; where asked for, deeper ones while the rate grows, and the curve below the best rate."""
+        real = msgspec.structs.replace(asked, direct=asked.direct and self._cached is None)
+        best, most, planned = real, 0.0, real if real not in self._measured else None
+        while planned is not None:
+            self._measured.add(planned)
+            self._tests.append(self._test(directory, planned, asked, level, environment))
+            yield
+            self._check_hung()
+            rate = _requests_per_second(self._tests[-1])
+            grows = rate > GROWTH_RATIO * most
+            if rate > most:
+                best, most = planned, rate
+            planned = deeper(planned) if grows and (self._choice.seeks_best or self._choice.curve) else None
+            if planned is not None:
+                says(f"{self._place.name}: {planned.words}")
+        if not self._choice.curve or not most:
+            return
+        for test in curve_tests(best, most) if best.direct else ():
+            says(f"{self._place.name}: {test.words}")
+            self._curve.append(self._test(directory, test, test, level, environment))
+            yield
+            self._check_hung()
+
+    def _check_hung(self) -> None:
+        if self._hung:
+            raise refusal(self._place.directory, "fio did not come back", "see to the device behind it")
 
     def _fit_files(self, directory: Path, environment: Mapping[str, str]) -> None:
         seconds = self._choice.layout_seconds
@@ -197,7 +230,10 @@ class TargetProbe:
             pattern=shape.pattern,
             direction=shape.direction,
             request_bytes=shape.request_bytes,
-            streams=shape.streams,
+            streams=shape.streams * shape.depth,
+            depth=shape.depth,
+            engine=shape.engine,
+            asked_requests_per_second=shape.requests_per_second,
             direct=shape.direct,
             content=choice.content,
             read_share_ratio=READ_SHARE[shape.direction],
@@ -228,6 +264,10 @@ class TargetProbe:
             cpu_seconds=job.cpu_seconds,
             steady=bool(job.steady) if waits_for_steady(shape, choice) else None,
         )
+
+
+def _requests_per_second(test: ProbeTest) -> float:
+    return sum(way.requests_per_second for way in (test.read, test.write) if way is not None)
 
 
 def _jobs(ended: FioEnded) -> list[FioJob] | str:

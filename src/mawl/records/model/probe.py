@@ -23,7 +23,7 @@ from mawl.records.definitions import (
 )
 from mawl.records.spec.program_options import Role
 
-PROBE_FORMAT_VERSION = "1.1"
+PROBE_FORMAT_VERSION = "1.2"
 
 PAPERS_REQUEST_BYTES = 2**18
 """The request size of the papers' table of storage, and of SAS (``bufsize``): 256 KiB."""
@@ -34,6 +34,7 @@ MOST_PER_SECOND = 1e15
 PAGE = "docs/design/probe.md"
 TEST = f"{PAGE}, A test"
 TARGET = f"{PAGE}, A target"
+CURVE = f"{PAGE}, Latency against load"
 GUIDELINE = f"{PAGE}, The guideline"
 
 Pattern = Literal["sequential", "random"]
@@ -64,6 +65,7 @@ class ProbeFigures(msgspec.Struct, frozen=True, kw_only=True):
 class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
     """One fio job: a pattern at a request size by so many streams.
 
+    ``streams`` are all requests under way: those of each process (``depth``) times the processes.
     ``read_share_ratio`` is 1 for reads, 0 for writes, 0.65 for the mixed 65:35.  ``fill_ratio`` is the
     used share of the file system at which it ran, where that was asked for.  A direction that the
     test does not have is None; a test that gave no figures has both None and a ``remark``.
@@ -73,6 +75,16 @@ class ProbeTest(msgspec.Struct, frozen=True, kw_only=True):
     direction: Annotated[Direction, text("read, write or mixed.", TEST)]
     request_bytes: Annotated[int, Meta(ge=1, le=2**62), size("Size of a request.", TEST)]
     streams: Annotated[int, Meta(ge=1, le=2**62), unitless("Requests under way at once.", TEST)]
+    depth: Annotated[
+        int, Meta(ge=1, le=2**62), unitless("Requests that each process has under way (iodepth).", TEST)
+    ] = 1
+    engine: Annotated[
+        str | None, text("How fio makes its requests (ioengine).", TEST, absent="the file does not say")
+    ] = None
+    asked_requests_per_second: Annotated[
+        float | None,
+        unitless("The rate that fio was held to; null: as fast as the device takes them.", CURVE),
+    ] = None
     direct: Annotated[bool, flag("Whether it went past the page cache (O_DIRECT).", TEST)]
     content: Annotated[
         Content, text("incompressible, or dialled: the bytes shrink as those of input tables do.", TEST)
@@ -118,6 +130,8 @@ class ProbeTarget(msgspec.Struct, frozen=True, kw_only=True):
     size_bytes: Annotated[int | None, size("Size of its file system.", TARGET)]
     free_bytes: Annotated[int | None, size("Free bytes before its first test.", TARGET)]
     tests: list[ProbeTest]
+    curve: list[ProbeTest] = []
+    """Tests at rates below the device's best, by pattern and direction (--curve)."""
     problem: Annotated[str | None, text("Why it has no tests, or not all: one sentence.", TARGET)] = None
 
 
