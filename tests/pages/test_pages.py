@@ -172,6 +172,32 @@ def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
     assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
 
 
+CUT = """width => Array.from(document.querySelectorAll("caption, table:has(.words):not(.narrow) :is(th, td)"))
+  .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > width + 1)
+  .map(one => one.textContent.slice(0, 60))"""
+
+
+@pytest.mark.parametrize("kind", EACH)
+def test_a_phone_shows_titles_and_sentences_of_tables_whole(opened: Open, kind: str) -> None:
+    assert opened(kind, viewport=window(390)).page.evaluate(CUT, 390) == []
+
+
+ALIKE = """() => Array.from(document.querySelectorAll(".legend")).flatMap(legend => {
+  const looks = Array.from(legend.querySelectorAll(".swatch"), one => {
+    const look = getComputedStyle(one);
+    return ["width", "height", "backgroundColor", "backgroundImage", "opacity", "borderRadius", "clipPath"]
+      .map(name => look[name]).join();
+  });
+  return looks.filter((look, at) => looks.indexOf(look) < at).map(() => legend.innerText);
+})"""
+"""Legends with two keys that look alike."""
+
+
+@pytest.mark.parametrize("kind", EACH)
+def test_no_two_keys_of_a_legend_look_alike(opened: Open, kind: str) -> None:
+    assert opened(kind).page.evaluate(ALIKE) == []
+
+
 PHONE = {"width": 390, "height": 844}
 ANSWERED = """() => Array.from(
   document.querySelectorAll("h1, .cards > .card, p.next"), one => one.getBoundingClientRect().bottom)"""

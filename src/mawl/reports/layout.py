@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal
@@ -23,6 +23,14 @@ GAP = "  "
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[mun]?s|min|h|[kMGT]?i?B(?:/s)?)(?!\w))")
 _TIE = "\x00"
+
+
+def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """The names that share a reason, by this reason, in the order of ``named`` (pairs of name and reason)."""
+    found: dict[str, list[str]] = {}
+    for name, reason in named:
+        found.setdefault(reason, []).append(name)
+    return found
 
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:

@@ -103,6 +103,14 @@ def test_what_is_missing_has_its_reason(full: Made) -> None:
     assert all(reasons)
 
 
+def test_each_reason_of_missing_figures_is_written_once(full: Made) -> None:
+    table = re.search(r"Why figures are missing.*?</table>", full[2], re.DOTALL)
+    assert table is not None
+    whys = re.findall(r'<th scope="row"[^>]*>([^<]+)</th>', table[0])
+    assert len(whys) > 3 and len(set(whys)) == len(whys)
+    assert len(re.findall(r"host\.<wbr>", table[0])) > 3
+
+
 def test_names_are_text_wherever_they_stand(hostile: Made) -> None:
     _, summary, html = hostile
     page = Reading(html)

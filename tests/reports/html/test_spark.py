@@ -26,20 +26,20 @@ def test_a_missing_value_is_a_gap_and_one_alone_is_a_dot() -> None:
     assert drawn[1][0] == drawn[1][1]
 
 
-@pytest.mark.parametrize("values", [[], [None, None], [math.nan]])
-def test_nothing_known_draws_nothing(values: list[float | None]) -> None:
+@pytest.mark.parametrize("values", [[], [None, None], [math.nan], [1.0], [1.0, None, 3.0]])
+def test_fewer_than_three_known_values_draw_nothing(values: list[float | None]) -> None:
     assert spark(values, "x") == ""
 
 
 def test_equal_values_lie_in_the_middle_and_small_changes_look_small() -> None:
-    [points] = lines(spark([5.0, 5.0], "x"))
+    [points] = lines(spark([5.0, 5.0, 5.0], "x"))
     assert {y for _, y in points} == {HEIGHT / 2}
-    [points] = lines(spark([0.0, 0.1], "x", least_span=1.0))
+    [points] = lines(spark([0.0, 0.1, 0.1], "x", least_span=1.0))
     assert abs(points[0][1] - points[1][1]) < (HEIGHT - 2 * EDGE) * 0.11
 
 
 def test_from_zero_shows_the_size_of_the_lowest() -> None:
-    [points] = lines(spark([1.0, 2.0], "x", from_zero=True))
+    [points] = lines(spark([1.0, 2.0, 2.0], "x", from_zero=True))
     assert points[0][1] == pytest.approx(HEIGHT / 2)
 
 
@@ -52,4 +52,5 @@ def test_many_values_are_put_together_and_marks_stay_at_their_place() -> None:
 
 
 def test_words_are_escaped() -> None:
-    assert '<a"' not in spark([1.0], '<a">') and "&lt;a" in spark([1.0], '<a">')
+    drawn = spark([1.0, 2.0, 1.0], '<a">')
+    assert '<a"' not in drawn and "&lt;a" in drawn

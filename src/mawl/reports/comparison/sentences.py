@@ -18,6 +18,7 @@ from mawl.figures.comparison.waits import LEAST_SHARE_RATIO
 from mawl.figures.statistics import FEWEST_RUNS
 from mawl.reports.comparison.tables import changed_caps, interval, ranged, verdict_words
 from mawl.reports.document import Headline, Line, Sign, capital
+from mawl.reports.layout import by_reason
 
 
 def why(reasons: Iterable[Reason], about: About, runs: int) -> str | None:
@@ -61,8 +62,9 @@ def to_publish(statuses: Iterable[str], reasons: Iterable[Reason], runs: int, wh
 
 
 def listed(reasons: Iterable[Reason], runs: int) -> list[str]:
-    """Every check that failed, with its count and fix."""
-    return [f"{one.rule}, {with_count(one, runs)}{_fix(one)}" for one in checks(reasons)]
+    """Every check that failed, with its count and fix; those with the same reason together."""
+    failed = by_reason((one.rule or "", with_count(one, runs) + _fix(one)) for one in checks(reasons))
+    return [f"{', '.join(rules)}, {said}" for said, rules in failed.items()]
 
 
 def sentence_of(reason: Reason) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from mawl.base.units import counted_noun, format_change, format_percent, format_ratio, format_seconds
 from mawl.reports.document import Block, Card, Document, Headline, Part, Sentences, Table, capital, filled
-from mawl.reports.layout import ABSENT, Form, figure
+from mawl.reports.layout import ABSENT, Form, by_reason, figure
 from mawl.whatif.size.question import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
 from mawl.whatif.text import LIMITS
 
@@ -212,10 +212,7 @@ def notes(answer: SizeAnswer) -> list[str]:
         "bound here with the error that they had."
     )
     lines += [f"Note: {remark}." for remark in answer.remarks]
-    named: dict[str, list[str]] = {}
-    for one in answer.candidates:
-        for said in (*one.taken, *one.reasons):
-            named.setdefault(said, []).append(one.name)
+    named = by_reason((one.name, said) for one in answer.candidates for said in (*one.taken, *one.reasons))
     every = len(answer.candidates)
     lines += [f"{_names(names, every)}: {said}." for said, names in named.items()]
     lines += [f"{one.name}: {one.reason}." for one in answer.upgrades if one.reason]

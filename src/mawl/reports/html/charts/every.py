@@ -63,7 +63,7 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
         few = lead.too_few(rates.columns[f"{side}_read_bytes_per_second"], found.end_seconds)
     charts = [
         lead.lead(sources, columns, time, side, lead.bounds_of(summary, found.cores), others, few),
-        device(sources, time, sides["device"]),
+        device(sources, time, sides["device"], foreign_bytes(summary)),
         application(sources, time, sides["application"], by_role=by_role),
         over_time.device_latency(
             sources, time, lacking(*LATENCY, otherwise=_why_no_roles(summary)), [*having]

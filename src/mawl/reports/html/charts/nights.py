@@ -195,7 +195,7 @@ def trend_line(nights: LoggedNights, trend: Trend) -> Chart:
         "the nights between two changes.",
         f"Dots by date: the real time of a job of {trend.name} in each night, and its levels.",
         [
-            Key("one night", "quiet", "mark", "trend_nights"),
+            Key("one night", "quiet", "dot", "trend_nights"),
             Key("level", "accent", "line", "trend_levels"),
             Key(f"change: {', '.join(dates)}", "ink", "dashed"),
         ],

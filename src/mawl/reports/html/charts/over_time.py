@@ -209,14 +209,21 @@ def lines(
 MARKS = Key("initial, peak and sustained: means of windows, in total", "ink", "mark", "marks")
 
 
-def device(sources: Sources, time: Range1d, reason: str) -> Chart:
-    """Bytes that reached the block devices, read and written on top of each other."""
+def device(sources: Sources, time: Range1d, reason: str, others: str | None) -> Chart:
+    """Bytes that reached the block devices, read and written on top of each other.
+
+    ``others`` says how much other programs moved there, where it is so much that the chart is not the run's.
+    """
+    compared = (
+        f"It is not comparable with published figures: {others}"
+        if others
+        else ("Compare this chart with published figures")
+    )
     keys = _sides("device")
     return Chart(
         "device",
         "Throughput at the device",
-        "Bytes per second that reached the devices, written on top of read. "
-        "Compare this chart with published figures.",
+        f"Bytes per second that reached the devices, written on top of read. {compared}.",
         "Area chart over time of bytes per second read from and written to the devices.",
         [*keys.values(), _all("device"), MARKS],
         None if reason else _drawn("device", sources, time, keys),

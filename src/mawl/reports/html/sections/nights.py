@@ -330,6 +330,8 @@ def _clock(nights: LoggedNights, at: float) -> str:
 WIDTH, HEIGHT, EDGE = 132, 28, 3
 MOST_POINTS = 120
 """Of more values, each point is the mean of several that follow each other."""
+FEWEST_POINTS = 3
+"""A line of two points shows nothing but its ends."""
 
 
 def spark(
@@ -340,7 +342,7 @@ def spark(
     least_span: float = 0.0,
     from_zero: bool = False,
 ) -> Markup:
-    """The line of a series; None and NaN are gaps.  Empty where no value is known.
+    """The line of a series; None and NaN are gaps.  Empty where fewer than ``FEWEST_POINTS`` are known.
 
     ``marks`` are places in ``values``; ``alternative`` is the text for a screen reader.  The height is
     from the lowest value to the highest, at least ``least_span``; from zero with ``from_zero``.
@@ -348,7 +350,7 @@ def spark(
     size = max(math.ceil(len(values) / MOST_POINTS), 1)
     points = [_mean(values[at : at + size]) for at in range(0, len(values), size)]
     known = [value for value in points if value is not None]
-    if not known:
+    if len(known) < FEWEST_POINTS:
         return Markup()
     low, high = 0.0 if from_zero else min(known), max(known)
     short = max(least_span - (high - low), 0.0) / 2

@@ -29,7 +29,7 @@ from mawl.reports.html.figures import (
     tables_in,
 )
 from mawl.reports.html.page import fill
-from mawl.reports.layout import ABSENT, Form, figure
+from mawl.reports.layout import ABSENT, Form, by_reason, figure
 from mawl.reports.run_lines import scale_text
 
 WIDTH, WIDEST_BOX = 360, 230
@@ -301,7 +301,10 @@ PART_WORDS = {
 
 def missing(figures: ShownFigures) -> Markup:
     """Every part and figure that is not there, with its reason; nothing where all are."""
-    rows = [(breakable(path), why) for path, why in gaps(figures.summary).items()]
+    found = gaps(figures.summary)
+    rows = [
+        (why, Markup(", ").join(map(breakable, paths))) for why, paths in by_reason(found.items()).items()
+    ]
     absent = [
         (words, figures.reason(path.split(".")))
         for path, words in PART_WORDS.items()
@@ -311,10 +314,10 @@ def missing(figures: ShownFigures) -> Markup:
         return Markup()
     words = paragraph("A dash marks a figure that was not measured; it is never zero. Each has its reason.")
     parts = table("Parts that this report does not have, and why", ("part", "why"), absent, words=(0, 1))
-    every = table("Figures that are missing, and why", ("figure", "why"), rows, words=(0, 1))
+    every = table("Why figures are missing, and which", ("why", "figures"), rows, words=(0, 1))
     return part(
         "missing",
-        f"What is missing: {counted_noun(len(rows), 'figure')}, and why",
+        f"What is missing: {counted_noun(len(found), 'figure')}, and why",
         words,
         *([parts] if absent else []),
         *([every] if rows else []),

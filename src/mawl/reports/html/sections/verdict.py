@@ -37,7 +37,7 @@ from mawl.reports.judgement import (
     rows_of,
     times_alone_line,
 )
-from mawl.reports.layout import format_count
+from mawl.reports.layout import by_reason, format_count
 from mawl.reports.run_tables.nodes import node_balance
 
 COST_SHARE = "limit.costs.*.share_ratio"
@@ -343,13 +343,11 @@ def findings(figures: ShownFigures) -> Markup:
         for one in found
     ]
     rows += [
-        (
-            one.rule,
-            fill("tag.html", text="not measured", kind=TAGS[one.severity]),
-            one.reason,
-            "",
-        )
-        for one in summary.validity.unmeasured
+        (", ".join(rules), fill("tag.html", text="not measured", kind=tag), why, "")
+        for severity, tag in TAGS.items()
+        for why, rules in by_reason(
+            (one.rule, one.reason) for one in summary.validity.unmeasured if one.severity == severity
+        ).items()
     ]
     if rows:
         head = ("rule", "severity", "finding", "fix")
