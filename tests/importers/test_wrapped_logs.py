@@ -375,6 +375,20 @@ HINWEIS: PROZEDUR SORT wurde verwendet (Gesamtverarbeitungszeit):
     assert items == [] and [(one.line, one.reason) for one in context.skipped] == [(3, OTHER_LANGUAGE)]
 
 
+def test_a_notebook_whose_first_log_lies_behind_a_picture_is_read() -> None:
+    picture = {"output_type": "display_data", "data": {"image/png": "A" * 200_000}}
+    cells = [{"cell_type": "code", "outputs": [picture, {"text": [line + "\n" for line in LINES]}]}]
+    items, _ = read(json.dumps({"cells": cells}))
+    assert figures(items) == figures(read(PLAIN)[0])
+
+
+def test_a_stored_process_that_failed_sends_its_log_below_json() -> None:
+    sent = '{\n"outputdata" : [],\n"status" : "failed"}\n\n<h1>Stored Process Error</h1>\n<pre>'
+    text = sent + "".join(f"<font color=blue>{html.escape(line)}</font>\n" for line in LINES) + "</pre>"
+    items, _ = read(text)
+    assert figures(items) == figures(read(PLAIN)[0])
+
+
 @pytest.mark.parametrize("damage", [b"\x00", b"<!--", b'{"line": ', b"\xff\xfe", b"]]]]"])
 @pytest.mark.parametrize("form", FORMS)
 def test_a_damaged_file_raises_nothing(form: str, damage: bytes, tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from mawl.importers.formats.saslog import read_log, read_parts
 from mawl.importers.formats.saslog_languages import language_of, unread_language
 from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
 from mawl.importers.formats.saslog_scan import MISSING, USAGE_COUNTS, NoteBatch, Texts
-from mawl.importers.formats.saslog_wrapped import PlainLog, decoded, plain_logs
+from mawl.importers.formats.saslog_wrapped import PlainLog, decoded, is_notebook, plain_logs
 from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import FIRST_BYTES, Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
@@ -163,7 +163,7 @@ class SasLogs:
             return 0.95
         if any(mark in first for mark in _MARKS):
             return 0.9
-        if b"NOTE: " in first or unread_language(text) is not None:
+        if b"NOTE: " in first or is_notebook(text) or unread_language(text) is not None:
             return 0.3
         return 0.1 if name.lower().endswith((".log", ".saslog", ".log.gz")) else 0.0
 

@@ -242,3 +242,39 @@ def test_absurd_figures_are_left_out() -> None:
     )
     assert note.usage == Usage(real_time_seconds=1.0)
     assert note.ended_at is None
+
+
+ONE_LINE = """\
+NOTE: The infile X is:
+      Dsname=A.B
+NOTE: 45 records were read from the infile X.
+NOTE: The view LIB.V.VIEW used 0.02 CPU seconds and 2066K.
+NOTE: The PROCEDURE PRINT used 0.01 CPU seconds and 2066K.
+NOTE: The data set WORK.A has 7 observations and 1 variables.
+NOTE: The DATA statement used 0.93 seconds.
+NOTE: The PROCEDURE SORT used 12.5 seconds.
+"""
+
+
+def test_notes_of_one_line_with_their_times() -> None:
+    """z/OS gives CPU time, releases 6 and 8 on Windows the real time."""
+    found = list(read_notes(ONE_LINE.splitlines()))
+    assert [
+        (note.kind, note.name, note.usage.real_time_seconds, note.usage.cpu_seconds, note.rows_written)
+        for note in found
+    ] == [
+        ("view", "LIB.V.VIEW", None, 0.02, None),
+        ("procedure", "PRINT", None, 0.01, None),
+        ("data", None, 0.93, None, 7),
+        ("procedure", "SORT", 12.5, None, None),
+    ]
+
+
+@pytest.mark.parametrize("head", [" " * 60 + "The SAS System", " " * 40 + "Nightly load of orders"])
+def test_the_head_of_a_page_without_number_and_date_splits_no_note(head: str) -> None:
+    text = (
+        "NOTE: PROCEDURE DATASETS used (Total process time):\n      real time           0.02 seconds\n"
+        f"{head}\n\n      cpu time            0.03 seconds\n\n"
+    )
+    [note] = read_notes(text.splitlines())
+    assert (note.usage.real_time_seconds, note.usage.cpu_seconds) == (0.02, 0.03)

@@ -15,6 +15,7 @@ from mawl.importers.formats.saslog_block import (
     HEADING,
     MAINFRAME,
     MOST_BYTES_OF_A_NOTE,
+    ONE_TIME,
     RESOURCES,
     WHERE_BELOW,
     OpenBlock,
@@ -357,6 +358,7 @@ class LogReader:
         return bool(
             HEADING.fullmatch(text)
             or MAINFRAME.fullmatch(text)
+            or ONE_TIME.fullmatch(text)
             or RESOURCES.fullmatch(text)
             or table_note(text)
             or removal_note(text)
@@ -367,7 +369,7 @@ class LogReader:
         if heading := (HEADING.fullmatch(text) or RESOURCES.fullmatch(text)):
             yield from self._close()
             self._open(line, heading)
-        elif found := MAINFRAME.fullmatch(text):
+        elif found := (MAINFRAME.fullmatch(text) or ONE_TIME.fullmatch(text)):
             yield from self._close()
             yield note_of_one_line(line, found, self._above)
             self._above = Above()

@@ -34,7 +34,7 @@ SUBJECTS: tuple[tuple[NoteKind, str], ...] = (
     ("procedure", rf"PROCEDURE (\S{{1,64}})|{_SQL_STATEMENT}"),
     ("initialization", r"SAS [Ii]nitialization|initialization phase"),
     ("session", r"The SAS System|The SAS session|SAS session|SAS System"),
-    ("view", r"View (\S{1,128})"),
+    ("view", r"[Vv]iew (\S{1,128})"),
 )
 """With ``PROC SQL STIMER`` each statement has a note, "rather than as a cumulative value for the entire
 procedure" (SAS SQL Procedure User's Guide, STIMER; Improving Query Performance has such a log)."""
@@ -44,6 +44,10 @@ MAINFRAME = re.compile(
     rf"NOTE: (?:The )?(?:{_SUBJECT}) used (?P<cpu>[0-9]{{1,9}}\.[0-9]{{1,6}}) CPU seconds"
     r"(?: and (?P<memory>[0-9]{1,15})K)?\.\s*"
 )
+ONE_TIME = re.compile(
+    rf"NOTE: (?:The )?(?:{_SUBJECT}) used (?P<real>[0-9]{{1,9}}\.[0-9]{{1,6}}) seconds\.\s*"
+)
+"""Of releases 6 and 8 on Windows and UNIX, with STIMER."""
 RESOURCES = re.compile(rf"NOTE: (?:The )?(?:{_SUBJECT}) used the following resources:\s*")
 
 _TIMES = re.compile(rf"\s*(real time|user cpu time|system cpu time|cpu time)\s+({TIME})\s*")
@@ -185,8 +189,11 @@ class OpenBlock:
 
 
 def note_of_one_line(line: int, heading: re.Match[str], above: Above) -> PerformanceNote:
-    """The note of z/OS whose heading (a match of ``MAINFRAME``) has its figures."""
+    """The note whose heading (a match of ``MAINFRAME`` or ``ONE_TIME``) has its figures."""
     block = OpenBlock(line, heading, above)
+    if heading.re is ONE_TIME:
+        block.figures["real_time_seconds"] = float(heading["real"])
+        return block.note()
     block.figures["unsplit_cpu_seconds"] = float(heading["cpu"])
     if heading["memory"] is not None:
         block.figures["memory_bytes"] = int(heading["memory"]) * 1024

@@ -56,6 +56,7 @@ OPENINGS = (
     "NOTE: Changing the name ",
     "NOTE: The PROCEDURE ",
     "NOTE: The DATA ",
+    "NOTE: The view ",
     "NOTE: This session is executing",
     "NOTE: This is job ",
     "NOTE: Remote ",

@@ -100,15 +100,19 @@ _PAGE = re.compile(
 )
 _FIRST_PAGE = re.compile(r"1\s|\D.*\s1$")
 _NUMBERED = re.compile(r"\s?[0-9]{1,9}\s{2,}\S.*")
-_TITLED = re.compile(r"\s?(?:[0-9]{1,9}\s+)?The SAS System(?:\s+[0-9]{1,9})?\s*")
+_TITLED = re.compile(r"\s*(?:[0-9]{1,9}\s+)?The SAS System(?:\s+[0-9]{1,9})?\s*")
+_CENTRED = re.compile(r" {20,}\S.*")
+"""A title without number and date (NONUMBER, NODATE)."""
 
 
 def is_page_header(line: str, *, below_blank: bool) -> bool:
     """Whether a line is the head of a page: a form feed, a date, SAS's own title, or a number and a title.
 
-    ``below_blank``: a mere number and text below a blank line is source, not a head.
+    ``below_blank``: a number and text below a blank line are source, and centred text is output.
     """
-    if line.startswith("\f") or _TITLED.fullmatch(line) or (not below_blank and _NUMBERED.fullmatch(line)):
+    if line.startswith("\f") or _TITLED.fullmatch(line):
+        return True
+    if not below_blank and (_NUMBERED.fullmatch(line) or _CENTRED.fullmatch(line)):
         return True
     return "day, " in line and _PAGE.fullmatch(line) is not None
 

@@ -76,6 +76,11 @@ def decoded(head: bytes) -> str:
     return head.decode(encoding_of(head), "replace").removeprefix("\ufeff").replace("\r\n", "\n")
 
 
+def is_notebook(text: str) -> bool:
+    """Whether a file is a notebook; its first log can lie far behind pictures."""
+    return _NOTEBOOK.match(text) is not None
+
+
 def plain_logs(head: bytes, stream: BinaryIO, skip: Skip) -> Iterator[PlainLog]:
     """The plain logs that a file holds: one, or one for each thread of a server.
 
@@ -86,7 +91,7 @@ def plain_logs(head: bytes, stream: BinaryIO, skip: Skip) -> Iterator[PlainLog]:
     shape = prefix_of(text)
     if shape is not None:
         yield from _sessions(whole, shape, skip)
-    elif _HTML.match(text):
+    elif _HTML.match(text) or (text.lstrip()[:1] == "{" and _HTML_BELOW.search(text)):
         yield from _logs(lambda logs: _read_html(whole, logs, skip), skip)
     elif text.lstrip()[:1] in ("{", "["):
         yield from _logs(lambda logs: _read_json(whole, logs, skip), skip)
@@ -354,6 +359,9 @@ def _instant(date: str) -> tuple[float | None, bool]:
 
 
 _HTML = re.compile(r"\s*<(?:!doctype html|html|head|body|pre|div|\?xml)", re.IGNORECASE)
+_HTML_BELOW = re.compile(r"^<(?:h[1-6]|hr|pre|div|html|!doctype)\b", re.IGNORECASE | re.MULTILINE)
+"""A stored process that failed sends its log as HTML below what it had sent until then, such as JSON."""
+_NOTEBOOK = re.compile(r'\s*\{.*"cell_type"\s*:', re.DOTALL)
 _BLOCKS = frozenset(("div", "p", "li", "tr", "pre", "h1", "h2", "h3", "td", "br", "body"))
 _NO_TEXT = frozenset(("script", "style", "title"))
 
