@@ -163,6 +163,48 @@ def test_a_bare_metal_instance_of_a_cloud_is_no_virtual_machine(metal: Path) -> 
     assert read(metal).core_basis == "physical core"
 
 
+AZURE_DATA = """{"v1": {"cloud_name": "azure"}, "ds": {"meta_data": {"imds": {"compute":
+{"vmSize": "Standard_E16ds_v5", "location": "westeurope"}}}}}"""
+DMI = "sys/class/dmi/id"
+DATA = "run/cloud-init/instance-data.json"
+
+
+@pytest.mark.parametrize(
+    ("files", "cloud", "kind"),
+    [
+        ({f"{DMI}/sys_vendor": "Amazon EC2\n", f"{DMI}/product_name": "m6i.4xlarge\n"}, "aws", "m6i.4xlarge"),
+        ({f"{DMI}/sys_vendor": "Xen\n", f"{DMI}/product_name": "HVM domU\n"}, None, None),
+        (
+            {
+                f"{DMI}/sys_vendor": "Xen\n",
+                DATA: '{"v1": {"cloud_name": "aws"}, "ds": {"meta_data": {"instance-type": "m4.large"}}}',
+            },
+            "aws",
+            "m4.large",
+        ),
+        (
+            {f"{DMI}/chassis_asset_tag": "7783-7084-3265-9085-8269-3286-77\n", DATA: AZURE_DATA},
+            "azure",
+            "Standard_E16ds_v5",
+        ),
+        (
+            {f"{DMI}/sys_vendor": "Microsoft Corporation\n", f"{DMI}/product_name": "Virtual Machine\n"},
+            None,
+            None,
+        ),
+        ({f"{DMI}/sys_vendor": "Google\n", f"{DMI}/product_name": "Google Compute Engine\n"}, "gcp", None),
+        ({f"{DMI}/chassis_asset_tag": "OracleCloud.com\n", DATA: "{"}, "oci", None),
+        ({DATA: '{"v1": {"cloud_name": "nocloud"}, "ds": []}'}, None, None),
+    ],
+)
+def test_the_cloud_and_the_instance_type_are_what_firmware_and_cloud_init_tell(
+    metal: Path, files: dict[str, str], cloud: str | None, kind: str | None
+) -> None:
+    plant(metal, files)
+    machine = read(metal)
+    assert (machine.cloud, machine.instance_type) == (cloud, kind)
+
+
 def test_what_cannot_be_read_is_none_with_a_reason_and_never_zero(tmp_path: Path) -> None:
     machine = read(tmp_path)
     assert machine.memory_bytes is None
@@ -171,7 +213,7 @@ def test_what_cannot_be_read_is_none_with_a_reason_and_never_zero(tmp_path: Path
     assert machine.cores is None
     assert "no such file" in machine.missing["memory_bytes"]
     assert machine.missing["physical_cores"]
-    nameless = {"virtual", "container", "cpu_quota_cores", "memory_limit_bytes"}
+    nameless = {"virtual", "container", "cpu_quota_cores", "memory_limit_bytes", "cloud", "instance_type"}
     absent = {name for name in machine.__struct_fields__ if getattr(machine, name) is None}
     assert absent - nameless == set(machine.missing)
 

@@ -218,6 +218,9 @@ def _volume(role: Role, directory: Path, node: str, mounts: Sequence[Mount], sys
         devices=devices,
         layers=layers,
         disks=disks,
+        models=sorted(
+            {model for disk in disks if (model := small_text(sys / "block" / disk / "device/model"))}
+        ),
         transport=next((found for disk in disks if (found := transport_of(disk, sys)) is not None), None),
         reason=reason,
     )

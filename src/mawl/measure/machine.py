@@ -19,6 +19,7 @@ from typing import Literal
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.measure.cloud import read_cloud
 from mawl.measure.control_groups import GroupLimits, container_name, read_limits
 from mawl.measure.devices import small_text
 
@@ -141,6 +142,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     clock_source: str | None
     load_average: tuple[float, float, float] | None
     container: str | None
+    cloud: str | None
+    """The cloud whose machine this is, as firmware or cloud-init tell; None where they tell of no cloud."""
+    instance_type: str | None
     autogroup: bool | None
     """Whether the scheduler groups tasks by session (sched(7)), which changes how jobs share CPUs."""
     limits: Limits
@@ -193,7 +197,7 @@ def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Pat
         )
     }
     groups = read_limits(proc, sys)
-    virtual = _virtual(cpuinfo, sys)
+    virtual, instance = _virtual(cpuinfo, sys), read_cloud(sys, root)
     online = parse_cpu_list(source.text("logical_cpus", sys / "devices/system/cpu/online") or "")
     processors = len(re.findall(r"^processor\s*:", cpuinfo, re.M))
     loads = (source.text("load_average", proc / "loadavg") or "").split()[:3]
@@ -221,6 +225,8 @@ def read_machine(proc: Path = Path("/proc"), sys: Path = Path("/sys"), root: Pat
         ),
         load_average=(float(loads[0]), float(loads[1]), float(loads[2])) if len(loads) == 3 else None,
         container=container_name(proc, root),
+        cloud=instance.cloud,
+        instance_type=instance.instance_type,
         autogroup=None if autogroup is None else autogroup == "1",
         limits=_limits(source.text("limits", proc / "self/limits") or ""),
         missing=source.missing,
@@ -242,7 +248,7 @@ class _Source:
             return None
 
 
-_MAY_BE_NONE = {"virtual", "cpu_quota_cores", "memory_limit_bytes", "container"}
+_MAY_BE_NONE = {"virtual", "cpu_quota_cores", "memory_limit_bytes", "container", "cloud", "instance_type"}
 
 
 def _with_reasons(facts: Machine) -> Machine:

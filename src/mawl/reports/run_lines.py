@@ -62,7 +62,8 @@ def node_text(node: NodeFacts) -> str:
     """
     cores = node.cores and counted_noun(node.cores, node.core_basis or "core")
     memory = None if node.memory_bytes is None else format_memory(node.memory_bytes)
-    parts = [node.cpu_model, cores, memory, node.kernel]
+    instance = node.instance_type and " ".join(filter(None, (node.cloud, node.instance_type)))
+    parts = [instance, node.cpu_model, cores, memory, node.kernel]
     unknown = [what for what, known in (("cores", cores), ("memory", memory)) if not known]
     parts += [f"{' and '.join(unknown)} not known"] if unknown else []
     if node.cpus_used is not None:

@@ -213,8 +213,10 @@ def _machine(facts: RunFacts) -> dict[str, str]:
         return ", ".join(words) or ABSENT
 
     nodes = facts.machines()
+    kinds = [node.instance_type for node in nodes]
     return {
         "nodes": str(len(nodes)),
+        **({"instance type": every(kinds)} if any(kinds) else {}),
         "processor": every([node.cpu_model for node in nodes]),
         "cores of a node": every([node.cores for node in nodes]),
         "cores counted as": every([node.core_basis for node in nodes]),

@@ -13,6 +13,7 @@ import msgspec
 from mawl.records.definitions import (
     CACHE,
     CAPS,
+    CLOUD,
     CPU_ACCOUNT,
     FACTS,
     HOST_ROLES,
@@ -130,6 +131,18 @@ class NodeFacts(msgspec.Struct, frozen=True, kw_only=True):
             absent="nothing shows that it is a virtual machine",
         ),
     ] = None
+    cloud: Annotated[
+        str | None,
+        text(
+            "The cloud whose machine it is, as firmware or cloud-init tell: aws, azure, gcp, oci, alibaba.",
+            CLOUD,
+            absent="neither firmware nor cloud-init tell of a cloud",
+        ),
+    ] = None
+    instance_type: Annotated[
+        str | None,
+        text("Its instance type.", CLOUD, absent="neither firmware nor cloud-init tell it"),
+    ] = None
     same_machine_as: Annotated[
         str | None,
         text(
@@ -178,6 +191,9 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
         list[str], listing("Block devices from there to the disks, top first.", HOST_ROLES)
     ] = []
     disks: Annotated[list[str], listing("Block devices at the bottom.", HOST_ROLES)] = []
+    models: Annotated[
+        list[str], listing("Models of its disks, as the kernel names them; empty: it does not.", CLOUD)
+    ] = []
     shared_with: Annotated[
         list[Role], listing("Other roles in the same file system or on one of its disks.", HOST_ROLES)
     ] = []

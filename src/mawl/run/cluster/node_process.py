@@ -108,6 +108,8 @@ class StorageNode:
                     core_basis=machine.core_basis,
                     memory_bytes=machine.memory_bytes,
                     virtual=machine.virtual,
+                    cloud=machine.cloud,
+                    instance_type=machine.instance_type,
                 )
             ],
         )

@@ -145,6 +145,8 @@ def _node(request: RunRequest, machine: Machine, name: str) -> NodeFacts:
         logical_cpus=topology.logical_cpus,
         smt=topology.smt,
         virtual=machine.virtual,
+        cloud=machine.cloud,
+        instance_type=machine.instance_type,
     )
 
 
