@@ -17,12 +17,12 @@ from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.view import StoredView
+from mawl.importers.probe_files import load_probe
 from mawl.records.model.qualification import Qualification
 from mawl.records.papers import PriceBook, load_prices, with_prices
 from mawl.records.spec.forms import Number, Whole
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_qualification
-from mawl.records.store.side_files import read_probe
 from mawl.reports.document import rendered
 from mawl.reports.json import render as rendered_json
 from mawl.reports.layout import LEAST_WIDTH
@@ -132,7 +132,7 @@ def run_placement(arguments: PlacementArguments) -> int:
     chosen = settings()
     stored = open_run(arguments.run, chosen.runs(arguments.runs))
     view = StoredView(stored, called=run_name(stored))
-    files = {name: read_probe(Path(name)) for name in arguments.probes}
+    files = {name: load_probe(Path(name)) for name in arguments.probes}
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]
     advice = advise(view, judged(view, bounds_of(chosen)), probes, files)

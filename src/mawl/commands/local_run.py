@@ -23,6 +23,7 @@ from mawl.commands.generate import inputs_with_progress
 from mawl.commands.plan import as_json, as_text, asked_by_jobs
 from mawl.commands.progress import view
 from mawl.commands.terminal import width_for
+from mawl.importers.probe_files import load_probe
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.plan.environment import with_values
@@ -35,7 +36,7 @@ from mawl.records.model.probe import Probe
 from mawl.records.model.run import Alone, RunFacts
 from mawl.records.spec.run_spec import RunSpec
 from mawl.records.store.files import PROBE, lies_in
-from mawl.records.store.side_files import read_probe, write_probe
+from mawl.records.store.side_files import write_probe
 from mawl.records.volumes import Volumes
 from mawl.run.runner.facts import Inputs, check_space
 from mawl.run.runner.preparation import check_memory, core_speed_for, free_space, load_before
@@ -131,7 +132,7 @@ def wait_notice(plan: Plan) -> str | None:
 
 def _limits(spec: RunSpec) -> tuple[tuple[int, ...] | None, Probe | None]:
     cpus = parse_cores(spec.cores) if spec.cores else None
-    return cpus, read_probe(Path(spec.probe)) if spec.probe else None
+    return cpus, load_probe(Path(spec.probe)) if spec.probe else None
 
 
 def _check_memory(needed: Needs, spec: RunSpec) -> None:

@@ -32,6 +32,7 @@ from mawl.commands.arguments import (
 )
 from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
+from mawl.importers.probe_files import load_probe
 from mawl.measure.machine import read_machine
 from mawl.measure.probe.command import (
     DEFAULT_FILE_BYTES,
@@ -57,7 +58,7 @@ from mawl.records.spec.settings import Settings
 from mawl.records.store import locate
 from mawl.records.store.files import PROBE
 from mawl.records.store.output import OutputFile
-from mawl.records.store.side_files import plain_probe, probe_content, read_probe, write_probe
+from mawl.records.store.side_files import plain_probe, probe_content, write_probe
 from mawl.records.volumes import PROBE_PREFIX
 from mawl.reports import json
 from mawl.reports.document import terminal
@@ -244,7 +245,7 @@ def run(arguments: ProbeArguments) -> int:
     bounds = bounds_of(chosen)
     folder = locate(arguments.run, chosen.runs(arguments.runs)) if arguments.run else None
     described = OutputFile(arguments.system, "--system") if arguments.system else None
-    results = read_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
+    results = load_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
     if folder is not None and measured(results):
         write_probe(folder / PROBE, results)
     if described is not None and measured(results):

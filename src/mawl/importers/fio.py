@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import PurePosixPath
 from typing import BinaryIO
 
@@ -38,26 +38,40 @@ class FioResults:
         if content is None:
             context.skip(None, f"longer than {LARGEST_FILE_BYTES} bytes: no output of fio")
             return
-        reports = list(_reports(text_of(bytes(content)), context))
-        tests = _tests(reports, context)
-        if tests:
-            yield _probe(reports, tests, context)
+
+        def counted() -> None:
+            context.blocks += 1
+
+        probe = fio_probe(text_of(bytes(content)), context.file, context.skip, counted)
+        if probe is not None:
+            context.absolute(probe.created_at)
+            yield probe
 
 
-def _reports(text: str, context: Context) -> Iterator[FioReport]:
+Skip = Callable[[int | None, str], None]
+
+
+def fio_probe(text: str, file: str, skip: Skip, counted: Callable[[], None] = lambda: None) -> Probe | None:
+    """The probe in a text that holds documents of fio; None, with the reasons, where no test can be used."""
+    reports = list(_reports(text, skip, counted))
+    tests = _tests(reports, skip)
+    return _probe(reports, tests, file, skip) if tests else None
+
+
+def _reports(text: str, skip: Skip, counted: Callable[[], None]) -> Iterator[FioReport]:
     """The documents that are whole; a report that goes on in the next one (--status-interval) is left out."""
     starts = document_starts(text)
     if not starts:
-        context.skip(None, "no document of fio begins a line")
+        skip(None, "no document of fio begins a line")
         return
     last: FioReport | None = None
     for start, end in zip(starts, [*starts[1:], len(text)], strict=True):
         try:
             (report,) = parse_fio(text[start:end])
         except InvalidFileError as error:
-            context.skip(text.count("\n", 0, start) + 1, f"a document of fio is left out: {error.why}")
+            skip(text.count("\n", 0, start) + 1, f"a document of fio is left out: {error.why}")
             continue
-        context.blocks += 1
+        counted()
         if last is not None and not _goes_on(last, report):
             yield last
         last = report
@@ -75,7 +89,7 @@ def _goes_on(before: FioReport, after: FioReport) -> bool:
     return 0.0 <= after.created_at - before.created_at < took
 
 
-def _tests(reports: list[FioReport], context: Context) -> dict[str, list[ProbeTest]]:
+def _tests(reports: list[FioReport], skip: Skip) -> dict[str, list[ProbeTest]]:
     """The tests of each directory."""
     tests: dict[str, list[ProbeTest]] = {}
     for report in reports:
@@ -85,24 +99,24 @@ def _tests(reports: list[FioReport], context: Context) -> dict[str, list[ProbeTe
         for jobs in entries.values():
             test = probe_test(jobs)
             if isinstance(test, str):
-                context.skip(None, test)
+                skip(None, test)
             else:
                 tests.setdefault(_directory(jobs[0]), []).append(test)
     return tests
 
 
-def _probe(reports: list[FioReport], tests: dict[str, list[ProbeTest]], context: Context) -> Probe:
+def _probe(reports: list[FioReport], tests: dict[str, list[ProbeTest]], file: str, skip: Skip) -> Probe:
     known = [at for report in reports if (at := report.created_at) is not None and in_calendar(at)]
     if not known:
-        context.skip(None, "fio's output does not say when it was written: the time of the import is taken")
+        skip(None, "fio's output does not say when it was written: the time of the import is taken")
     return Probe(
-        created_at=context.absolute(min(known)) if known else time.time(),
+        created_at=min(known) if known else time.time(),
         tool=name_of(reports[0].version),
         physical_cores=None,
         core_basis=None,
         targets=[
             ProbeTarget(
-                name=f"{context.file}: {directory}",
+                name=f"{file}: {directory}",
                 directory=directory,
                 node=UNKNOWN,
                 roles=[],

@@ -111,7 +111,7 @@ def test_a_job_becomes_a_test() -> None:
         1.0,
     )
     assert (test.read, test.write, test.remark) == (report.jobs[0].read, None, None)
-    assert (test.command, test.steady) == ([], None)
+    assert (test.command[:3], test.steady) == (["fio", "--name=probe", "--rw=read"], None)
 
 
 @pytest.mark.parametrize(

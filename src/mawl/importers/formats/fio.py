@@ -157,7 +157,7 @@ def probe_test(jobs: Sequence[FioJob]) -> ProbeTest | str:
         read=_together([job.read for job in jobs]),
         write=_together([job.write for job in jobs]),
         cpu_seconds=sum(spent) if len(spent) == len(jobs) else None,
-        command=[],
+        command=["fio", f"--name={jobs[0].name}", *(f"--{name}={value}" for name, value in options.items())],
         steady=jobs[0].steady,
         remark=next((f"fio ended with error {job.error}" for job in jobs if job.error), None),
     )
