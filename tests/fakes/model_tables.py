@@ -19,8 +19,16 @@ def _quoted(cells: Sequence[object]) -> str:
     return ",".join(f'"{cell}"' for cell in cells) + "\n"
 
 
-def dool(host: ModelHost, *, tool: str = "dool 1.3.4", epoch: bool = False, total: bool = False) -> str:
-    """``dool -tcdn --output``; the first row is of the time since boot."""
+def dool(
+    host: ModelHost,
+    *,
+    tool: str = "dool 1.3.4",
+    options: str = "-tcdn",
+    unit: int = 8,
+    epoch: bool = False,
+    total: bool = False,
+) -> str:
+    """``dool -tcdn --output``; the first row is of the time since boot, and there are 8 bits in a byte."""
     devices = _names(host)
     groups = ["epoch" if epoch else "system", "total cpu usage", "", "", "", ""]
     names = ["epoch" if epoch else "time", "usr", "sys", "idl", "wai", "stl"]
@@ -31,9 +39,12 @@ def dool(host: ModelHost, *, tool: str = "dool 1.3.4", epoch: bool = False, tota
     for link in host.links:
         groups += [f"net/{link}", ""]
         names += [f"net/{link}:recv", f"net/{link}:send"]
-    text = f'"{tool} CSV output"\n"Author:","A. B.",,,,"URL:","https://example.org/"\n"Host:","model1",,,,"User:","u"\n'
+    text = f'"{tool} CSV output"\n"Author:","A. B.",,,,"URL:","https://example.org/"\n'
+    text += '"Host:","model1",,,,"User:","u"\n'
     text += (
-        '"Cmdline:","dool -tcdn",,,,"Date:","20 Nov 2025 10:00:00 UTC"\n' + _quoted(groups) + _quoted(names)
+        f'"Cmdline:","dool {options}",,,,"Date:","20 Nov 2025 10:00:00 UTC"\n'
+        + _quoted(groups)
+        + _quoted(names)
     )
     for n in range(len(host.moved) + 1):
         cpu = host.cpu[n - 1] if n else BEFORE
@@ -43,8 +54,8 @@ def dool(host: ModelHost, *, tool: str = "dool 1.3.4", epoch: bool = False, tota
         every = [(sum(own[0] for own in rates), sum(own[1] for own in rates))] if total else []
         row: list[object] = [f"{at:.3f}" if epoch else stamped(n, "%b-%d %H:%M:%S")]
         row += [f"{part}.000" for part in (cpu.user, cpu.system, cpu.idle, cpu.iowait, 0)]
-        row += [value * 1024 for pair in (*every, *rates) for value in pair]
-        row += [value * 1024 for pair in host.links.values() for value in pair]
+        row += [value * 1024 * unit for pair in (*every, *rates) for value in pair]
+        row += [value * 1024 * unit for pair in host.links.values() for value in pair]
         text += ",".join(map(str, row)) + "\n"
     return text
 
@@ -292,8 +303,12 @@ def _as(write: Callable[..., str], **options: object) -> Callable[[ModelHost], s
 
 TABLES: dict[str, Format] = {
     "dool -t": Format("dstat", dool, processors=False, network=True),
+    "dool --bytes": Format(
+        "dstat", _as(dool, options="-tcdn --bytes", unit=1), processors=False, network=True
+    ),
+    "dool 1.2": Format("dstat", _as(dool, tool="dool 1.2.0", unit=1), processors=False, network=True),
     "dstat -T with totals": Format(
-        "dstat", _as(dool, tool="Dstat 0.7.4", epoch=True, total=True), processors=False, network=True
+        "dstat", _as(dool, tool="Dstat 0.7.4", unit=1, epoch=True, total=True), processors=False, network=True
     ),
     "pmrep": Format("pmrep", pmrep, network=True),
     "pmrep -k of 6.0": Format("pmrep", _as(pmrep, joined="-{}", extended=True), network=True),

@@ -43,6 +43,7 @@ from mawl.records.model.run import NodeFacts
 from mawl.records.spec import toml
 
 PRESETS = Path(__file__).with_name("map_presets")
+BITS = 8.0
 LONGER_RATIO = 1.5
 """A gap beyond this many usual intervals has lost rows: a rate is of the last interval alone."""
 
@@ -234,6 +235,8 @@ class _Reading:
         for place in columns.places:
             value = columns.value(place, cells)
             meaning, figure = self._map.meanings[place.figure], self._map.figures[place.figure]
+            if value is not None and figure.in_bits and self.head.in_bits:
+                value /= BITS
             if first and value is not None and (figure.kind or meaning.kind) != "gauge":
                 if self._map.first_row == "no rates":
                     self._raw = True

@@ -113,17 +113,23 @@ class FigureMap(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields
     expression: Text | None = None
     weights: Text | None = None
     value: Text | None = None
+    in_bits: bool = False
     kind: Kind | None = None
 
 
 class Head(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
-    """Regular expressions with one group for what lines before the table say; ``minutes_west`` is of UTC."""
+    """Regular expressions with one group for what lines before the table say; ``minutes_west`` is of UTC.
+
+    Where ``bits`` is found and ``bytes`` is not, figures that are ``in_bits`` have bits, not bytes.
+    """
 
     node: Text | None = None
     cpus: Text | None = None
     zone: Text | None = None
     minutes_west: Text | None = None
     interval: Text | None = None
+    bits: Text | None = None
+    bytes: Text | None = None
     year: Text | None = None
 
 

@@ -59,6 +59,10 @@ class HeadFacts:
                 self.found[key] = match[1]
 
     @property
+    def in_bits(self) -> bool:
+        return "bits" in self.found and "bytes" not in self.found
+
+    @property
     def interval(self) -> float | None:
         found = self.found.get("interval")
         return float(found) if found and 0 < float(found) <= LONGEST_INTERVAL_SECONDS else None
