@@ -75,7 +75,7 @@ def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
         blocks=unit if counted and step.io is None else None,
         rows_read=step.rows_read,
         rows_written=step.rows_written,
-        tables=tuple(table for table in notes.tables if not table.remote),
+        tables=tuple(table for table in notes.tables if not (table.remote or table.view)),
         remote_tables=sum(table.remote for table in notes.tables),
         tables_left_out=notes.tables_left_out,
         sort=notes.sort,

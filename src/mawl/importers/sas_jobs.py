@@ -176,7 +176,11 @@ class SasLogs:
             for part in _parts(log, context):
                 if not isinstance(part, NoteBatch):
                     yield from self._entry(part, sessions, context)
-                elif part.count < FEWEST_NOTES or sessions.current.remote_librefs:
+                elif (
+                    part.count < FEWEST_NOTES
+                    or sessions.current.remote_librefs
+                    or sessions.current.views.concern(part.notes.letters)
+                ):
                     for entry in part.entries():
                         yield from self._entry(entry, sessions, context)
                 else:
@@ -245,6 +249,10 @@ class SasLogs:
             if session.first_at is None and not note.nested:
                 session.first_at = started_at
         step = step_of(note, session.job, session.steps, started_at, ended_at)
+        if step.kind == "view":
+            session.views.used(step)
+        elif step.kind in ("data", "procedure"):
+            step = session.views.resolved(step)
         return _with_remote(step, session.remote_librefs) if session.remote_librefs else step
 
     def _wanted(self, session: Session, context: Context) -> str:

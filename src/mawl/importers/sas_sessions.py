@@ -11,13 +11,22 @@ from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, get_args
 
+import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from mawl.importers.formats.saslog_records import LogFact, PerformanceNote, is_first_page, page_instant
 from mawl.importers.formats.saslog_write import COUNTS, PLACE
 from mawl.importers.interface import LogPart, StepGap
-from mawl.records.model.records import PEAKS, JobOutcome, Usage
+from mawl.records.model.records import (
+    MOST_TABLES,
+    PEAKS,
+    JobOutcome,
+    StepNotes,
+    StepRecord,
+    TableNote,
+    Usage,
+)
 
 FIELDS = (
     *("real_time_seconds", "user_cpu_seconds", "system_cpu_seconds", "memory_bytes", "os_memory_bytes"),
@@ -127,7 +136,74 @@ def _cpu(usages: Iterable[Usage]) -> int | None:
 
 
 MOST_GAPS = 1000
+MOST_VIEWS = 1000
 MOST_DIGESTS = 5000
+
+
+class Views:
+    """The views of a session, and the tables below them.
+
+    Notes on these come with the view's own note, or with the step that reads the view.
+    """
+
+    def __init__(self) -> None:
+        self._below: dict[str, list[str | None]] = {}
+        """Names of the tables below each view, as far as a step has told them."""
+        self._waiting: list[TableNote] = []
+
+    def define(self, name: str) -> None:
+        if len(self._below) < MOST_VIEWS:
+            self._below.setdefault(name.upper(), [])
+
+    def concern(self, letters: bytes) -> bool:
+        """Whether notes (as JSON) may name a view."""
+        return bool(self._waiting) or any(name.encode() in letters for name in self._below)
+
+    def used(self, step: StepRecord) -> None:
+        """Take the note of a view: what it read is of the step that follows."""
+        self.define(step.name.upper().removesuffix(".VIEW"))
+        self._waiting += [table for table in _tables(step) if table.direction == "read"]
+
+    def resolved(self, step: StepRecord) -> StepRecord:
+        """The step with the tables below the views that it read."""
+        waiting, self._waiting = self._waiting, []
+        if not self._below:
+            return step
+        views = [table for table in _tables(step) if self._is_view(table)]
+        for table in _tables(step):
+            if table.direction == "written" and table.name is not None:
+                self._below.pop(table.name.upper(), None)
+        if not views and not waiting:
+            return step
+        own = [table for table in _tables(step) if not self._is_view(table)]
+        told = [(table.name, table.rows) for table in own if table.direction == "read"]
+        below = [table for table in waiting if (table.name, table.rows) not in told]
+        rows = step.rows_read
+        if told or below:
+            for view in views:
+                self._below[view.name.upper()] = [name for name, _ in told] + [table.name for table in below]  # type: ignore[union-attr]
+            counts = [table.rows or 0 for table in below]
+            rows = None if rows is None and not counts else (rows or 0) + sum(counts)
+            rows = None if rows is None else rows - sum(view.rows or 0 for view in views)
+        else:
+            # The rows that a view gives are the least that its tables have.
+            below = [
+                TableNote(direction="read", name=name, rows=view.rows, filtered=True)
+                for view in views
+                for name in self._below[view.name.upper()] or [None]  # type: ignore[union-attr]
+            ]
+        marked = [msgspec.structs.replace(view, view=True) for view in views]
+        notes = msgspec.structs.replace(
+            step.notes or StepNotes(), tables=(*below, *own, *marked)[:MOST_TABLES]
+        )
+        return msgspec.structs.replace(step, rows_read=rows, notes=notes)
+
+    def _is_view(self, table: TableNote) -> bool:
+        return table.direction == "read" and table.name is not None and table.name.upper() in self._below
+
+
+def _tables(step: StepRecord) -> tuple[TableNote, ...]:
+    return () if step.notes is None else step.notes.tables
 
 
 class StepNumbers:
@@ -226,17 +302,18 @@ class Session:
         self.last_at: float | None = None
         self.cut = False
         self.remote_librefs: set[str] = set()
+        self.views = Views()
 
     def tell(self, fact: LogFact) -> None:
-        if fact.name == "software":
-            self.software = self.software or fact.text
-        elif fact.name == "platform":
-            self.platform = self.platform or fact.text
+        if fact.name in ("software", "platform"):
+            setattr(self, fact.name, getattr(self, fact.name) or fact.text)
         elif fact.name == "error":
             self.error = self.error or fact
         elif fact.name == "libref":
             libref, _, engine = fact.text.partition(" ")
             (self.remote_librefs.add if engine in REMOTE_ENGINES else self.remote_librefs.discard)(libref)
+        elif fact.name == "view":
+            self.views.define(fact.text)
         elif fact.name == "unread":
             self.unread = self.unread or fact.line
         elif fact.name == "header":

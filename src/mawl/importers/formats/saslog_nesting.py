@@ -17,7 +17,7 @@ from mawl.importers.formats.saslog_records import Entry, FactName, LogFact, Perf
 from mawl.importers.formats.saslog_scan import MISSING, NoteBatch
 from mawl.records.model.records import MOST_REMOVALS, MOST_TABLES, StepNotes, TableNote
 
-BETWEEN: tuple[FactName, ...] = ("page", "error", "libref")
+BETWEEN: tuple[FactName, ...] = ("page", "error", "libref", "view")
 """What may stand between the notes of an inner and an outer step: other facts begin or end something."""
 MOST_HELD = 100
 """Notes of one step count, and what stands between them, that are held back."""

@@ -36,6 +36,10 @@ _FACTS: tuple[tuple[FactName, re.Pattern[str]], ...] = (
     ("identity", re.compile(r"NOTE: This is (job .*); all times are UTC\.\s*")),
     ("place", re.compile(r"(NOTE: It is stage .*)")),
     (
+        "view",
+        re.compile(r"NOTE: (?:DATA STEP view saved on file|SQL view) (\S+?)(?: has been defined)?\.\s*"),
+    ),
+    (
         "remote",
         re.compile(r"NOTE: Remote ((?:signon to|submit to|signoff from) \S+ (?:commencing|complete))\b.*"),
     ),

@@ -65,6 +65,7 @@ FactName = Literal[
     "header",
     "remote",
     "libref",
+    "view",
     "unread",
 ]
 
@@ -77,6 +78,7 @@ class LogFact(NamedTuple):
     ``error``: an ERROR line; ``page``: the time in a page header, when the session began to the minute;
     ``header``: a line of %PASSINFO (``host=...``); ``remote``: SAS/CONNECT goes to a session or comes back
     (``submit to TSK1 commencing``); ``libref``: a libref and its engine (``ORA ORACLE``);
+    ``view``: the name of a view that was defined;
     ``unread``: figures of a step that are no note, told to ``skip``.
     """
 

@@ -177,6 +177,7 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     role; ``name`` is then ``ROLE.PROGRAM``.  ``pages`` is told of compressed tables only, and counts pages of
     the table's own page size, which no log tells.  A ``remote`` table lies in a database or another session:
     the log tells the engine of its libref.  ``filtered``: ``rows`` are those that a WHERE let pass.
+    A ``view`` has no rows of its own: the tables below it are notes of the same step.
     ``table_rows`` are those of the whole table, where ``rows`` were added to it.
     """
 
@@ -185,6 +186,7 @@ class TableNote(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, g
     external: bool = False
     remote: bool = False
     filtered: bool = False
+    view: bool = False
     rows: Count | None = None
     table_rows: Count | None = None
     variables: Count | None = None
