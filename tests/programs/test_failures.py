@@ -95,12 +95,12 @@ def test_without_a_file_the_roles_where_a_call_failed_are_named_or_all(
 
 
 def test_a_directory_that_cannot_be_made_says_why_and_what_helps() -> None:
-    broken = execute.not_made_sentence(OSError(errno.EIO, "Input/output error", "/w/j1"), "work")
+    broken = execute.creation_error_sentence(OSError(errno.EIO, "Input/output error", "/w/j1"), "work")
     assert broken == (
         "/w/j1: the work directory of the job cannot be made: input/output error; "
         "see the kernel's log (dmesg) for the device, or name another directory with --work"
     )
-    full = execute.not_made_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
+    full = execute.creation_error_sentence(OSError(errno.ENOSPC, "No space left on device", "/w/j1"), "work")
     assert full.endswith("; free space there, or name another directory with --work")
 
 

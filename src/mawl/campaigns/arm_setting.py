@@ -197,13 +197,13 @@ class ArmSettings:
 
     def kept(self, arm: Arm, run: str) -> bool:
         """Whether every setting that concerns a run was read back at its end, and was as it should be."""
-        kept = {one.command for one in self._commands(run, "kept") if one.reason is None}
+        kept = {command.command for command in self._commands(run, "kept") if command.reason is None}
         return all(setting.check in kept for _, setting in self._concerning(arm))
 
     def read(self, arm: Arm, run: str) -> list[SettingRead]:
         if not self.kept(arm, run):
             return []
-        printed = {one.command: one.reading.words() for one in self._commands(run, "kept")}
+        printed = {command.command: command.reading.words() for command in self._commands(run, "kept")}
         own = arm.setting is not None and arm.setting.before is not None
         return [
             SettingRead(name=setting.name, read=printed[setting.check], changed=own)
@@ -211,7 +211,11 @@ class ArmSettings:
         ]
 
     def _commands(self, run: str, role: CommandRole) -> list[SettingCommand]:
-        return [one for one in self.record.commands if (one.run, one.role) == (run, role) and one.answered]
+        return [
+            command
+            for command in self.record.commands
+            if (command.run, command.role) == (run, role) and command.answered
+        ]
 
     def _concerning(self, arm: Arm) -> list[tuple[Arm, ArmSetting]]:
         """The setting of an arm; for an arm without one those that other arms change, with these arms."""
@@ -303,7 +307,7 @@ class ArmSettings:
             )
 
     def _tried_to_undo(self) -> bool:
-        roles = [one.role for one in self.record.commands if one.seconds is not None]
+        roles = [command.role for command in self.record.commands if command.seconds is not None]
         return "after" in roles[len(roles) - roles[::-1].index("before") :] if "before" in roles else False
 
     def _end_unfinished(self) -> None:
@@ -412,10 +416,12 @@ def _fault(arm: Arm, role: CommandRole, run: str) -> str:
     return "did not take" if changes else "is not as the arm asks for"
 
 
-def _need_answer(arm: Arm, setting: ArmSetting, found: SettingCommand) -> None:
-    if not found.answered:
+def _need_answer(arm: Arm, setting: ArmSetting, command: SettingCommand) -> None:
+    if not command.answered:
         raise MawlError(
-            f"arm {arm.name}: {setting.name} cannot be read back", where=setting.check, why=_end_words(found)
+            f"arm {arm.name}: {setting.name} cannot be read back",
+            where=setting.check,
+            why=_end_words(command),
         )
 
 

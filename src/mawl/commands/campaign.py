@@ -246,8 +246,8 @@ def run_campaign(arguments: Arguments, asked: CampaignSpec, failing: Failing) ->
     with held(folder, patience=0.0) as lock:
         with settings_of(folder, record) as changing:
             series = begin(folder, record, _execute(record, folder), lock, changing)
-            made = _conduct(series, settings())
-        return _report(made, folder, settings(), failing, html=spec.html, as_json=arguments.json)
+            campaign = _conduct(series, settings())
+        return _report(campaign, folder, settings(), failing, html=spec.html, as_json=arguments.json)
 
 
 def _only_continues(arguments: Arguments) -> None:
@@ -276,9 +276,9 @@ def _continue(arguments: Arguments, failing: Failing) -> int:
         with settings_of(folder, record) as changing:
             series = resume(folder, _execute(record, folder), lock, changing)
             note_version(series)
-            made = _conduct(series, chosen)
+            campaign = _conduct(series, chosen)
         html = spec_of(chosen.layer()).html
-        return _report(made, folder, chosen, failing, html=html, as_json=arguments.json)
+        return _report(campaign, folder, chosen, failing, html=html, as_json=arguments.json)
 
 
 def _check_continues(record: Campaign, folder: Path) -> None:

@@ -79,7 +79,7 @@ def run(arguments: CleanArguments) -> int:
         {run_of(directory) for directory in leftovers} | {facts.run_id for facts in known}, runs
     )
     # A directory that is only half made is of a run that had nothing else yet, or that begins just now.
-    abandoned = {run_of(made) for made in leftovers if made.name.startswith(RUN_PREFIX)} - {""}
+    abandoned = {run_of(leftover) for leftover in leftovers if leftover.name.startswith(RUN_PREFIX)} - {""}
     done = Doing(arguments.dry_run)
     looked = [place for role in ROLES for place in named.directories[role]]
     looked += [Path(place).absolute() for place in arguments.directories]
@@ -113,7 +113,7 @@ def run(arguments: CleanArguments) -> int:
     for folder, facts in nodes.items():
         _clean_node_run(folder, facts, done, remove=arguments.node_runs is not None)
     undo_left_in(runs, yes=arguments.yes, dry_run=arguments.dry_run, done=done.undone, left=done.left)
-    if not _say_kept(kept) and not done.found:
+    if not _list_left(kept) and not done.found:
         print("nothing to clean")
     return 1 if done.failed else 0
 
@@ -124,8 +124,8 @@ def _node_runs(place: str | None) -> dict[Path, RunFacts]:
     places = [Path(usual), Path(os.environ.get("HOME", "."), usual)] if place is None else [Path(place)]
     return {
         folder.absolute(): facts
-        for one in places
-        for folder, facts in known_runs(one).items()
+        for place in places
+        for folder, facts in known_runs(place).items()
         if folder.name == facts.run_id and len(facts.nodes) == 1 and _merged_run(facts) != facts.run_id
     }
 
@@ -150,10 +150,10 @@ def _clean_node_run(folder: Path, facts: RunFacts, done: Doing, *, remove: bool)
     )
 
 
-def _say_kept(kept: Sequence[Path]) -> bool:
+def _list_left(paths: Sequence[Path]) -> bool:
     """Say what stays because mawl does not know what it holds; whether there is any."""
     unmarked = unmarked_under(SHARED_MEMORY)
-    for directory in kept:
+    for directory in paths:
         print(
             f"kept {directory}: its mark does not say whether it holds results; "
             "remove it yourself if you do not need it"
@@ -163,7 +163,7 @@ def _say_kept(kept: Sequence[Path]) -> bool:
             f"kept {directory}: it has no mark of mawl, so mawl does not know whose files it holds; "
             f"if you do not need them, remove it with rm -r {shlex.quote(str(directory))}"
         )
-    return bool(kept or unmarked)
+    return bool(paths or unmarked)
 
 
 class Doing:

@@ -374,8 +374,8 @@ def run_published(arguments: PublishedArguments) -> int:
         given = "--run" if arguments.run else "--format markdown"
         raise UsageError(f"{given} goes with --tables", cure="add --tables, or leave it out")
     if arguments.id is not None:
-        one = as_block(published_result(arguments.id))
-        print(render(one) if arguments.format == "json" else page(one, width_for(None)))
+        figures = as_block(published_result(arguments.id))
+        print(render(figures) if arguments.format == "json" else page(figures, width_for(None)))
         return 0
     blocks = [as_block(result) for result in published().values()]
     if arguments.format == "json":

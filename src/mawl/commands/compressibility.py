@@ -85,12 +85,12 @@ def run(arguments: CompressibilityArguments) -> int:
         )
     figures: list[Compressibility] = []
 
-    def made() -> str:
+    def content() -> str:
         figures.append(look_at(request, told=_show_name))
         block = compressibility_figures(figures[0])
         return f"{render(block) if arguments.json else terminal(parts(block))}\n"
 
-    write_text(arguments.output, made)
+    write_text(arguments.output, content)
     unread = [
         volume
         for volume in figures[0].volumes

@@ -189,7 +189,7 @@ def space_checks(
             )
         checks.append(_space_check(system, present_inputs(directories, needed)))
     cure = "name directories without mounts below them"
-    checks += [SuitabilityCheck("mounts", "notice", said, cure) for said in mounts_below(directories)]
+    checks += [SuitabilityCheck("mounts", "notice", mount, cure) for mount in mounts_below(directories)]
     return checks
 
 

@@ -72,14 +72,14 @@ def places_of(volumes: Sequence[VolumeFacts]) -> list[str]:
     return [
         " ".join(
             [
-                one.role,
-                one.file_system or "unknown",
-                one.source or one.directory,
-                *(_cap_words(cap) for cap in one.caps or ()),
-                *([one.caps_reason] if one.caps is None and one.caps_reason else []),
+                volume.role,
+                volume.file_system or "unknown",
+                volume.source or volume.directory,
+                *(_cap_words(cap) for cap in volume.caps or ()),
+                *([volume.caps_reason] if volume.caps is None and volume.caps_reason else []),
             ]
         )
-        for one in volumes
+        for volume in volumes
     ]
 
 
@@ -150,9 +150,9 @@ class SoloTimes:
         self._keep({job.job: kind_of(job) for job in plan.jobs()}, folder, run_id)
         return facts
 
-    def _keep(self, made: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
+    def _keep(self, kinds: Mapping[str, JobKind], folder: Path, run_id: str) -> None:
         for job in counted(open_run(folder).job_records()):
-            kind, seconds = made[job.job], job.usage.real_time_seconds
+            kind, seconds = kinds[job.job], job.usage.real_time_seconds
             if seconds:
                 before = self._known[kind].runs if kind in self._known else []
                 run = AloneRun(run_id=run_id, real_time_seconds=seconds, started_at=job.started_at)

@@ -72,7 +72,7 @@ def _history(arguments: argparse.Namespace) -> History:
     runs, bounds = chosen.runs(arguments.runs), bounds_of(chosen)
     words = arguments.given or [str(runs)]
     places = [runs_and_campaigns(word, runs) for word in words]
-    unreadable = [str(error) for found in places for error in found.damaged]
+    unreadable = [str(error) for place in places for error in place.damaged]
     stored = {open_run(place, runs).path: False for found in places for place in found.named}
     for place in (place for found in places for place in found.searched):
         stored.setdefault(Path(place).resolve(), True)

@@ -86,8 +86,10 @@ def summed(statistics: ArrayStatistics) -> Attached:
     return Attached(
         files=statistics.files,
         volumes=[
-            AttachedVolume(array=one.array, name=one.name, role=one.role, intervals=len(one.intervals))
-            for one in statistics.volumes
+            AttachedVolume(
+                array=volume.array, name=volume.name, role=volume.role, intervals=len(volume.intervals)
+            )
+            for volume in statistics.volumes
         ],
     )
 
@@ -95,13 +97,13 @@ def summed(statistics: ArrayStatistics) -> Attached:
 def text(statistics: ArrayStatistics) -> str:
     """A line for each file, then the volumes by role."""
     lines = []
-    for one in statistics.files:
-        left = f", {one.skipped} left out ({one.reason})" if one.skipped else ""
-        lines.append(f"file      {one.name}: {counted_noun(one.rows, 'row')}{left}")
+    for file in statistics.files:
+        left = f", {file.skipped} left out ({file.reason})" if file.skipped else ""
+        lines.append(f"file      {file.name}: {counted_noun(file.rows, 'row')}{left}")
     for role in ("data", "work", "util", None):
         held = [volume for volume in statistics.volumes if volume.role == role]
         if held:
-            ends = [one.at for volume in held for one in volume.intervals]
+            ends = [interval.at for volume in held for interval in volume.intervals]
             span = f"{format_instant(min(ends))} to {format_instant(max(ends))}"
             names = ", ".join(volume.name or "the whole array" for volume in held[:6])
             more = ", ..." if len(held) > 6 else ""

@@ -167,9 +167,9 @@ def run(arguments: QualifyArguments) -> int:
         ).absolute()
         _check_asking(arguments)
         work = _work(folder, record, None, lambda _: None)
-        seen = first_look(work, record.asked, smallest(record.asked), partial(print, file=sys.stderr))
+        machine = first_look(work, record.asked, smallest(record.asked), partial(print, file=sys.stderr))
         # Pages print this name, and --continue takes it as a folder in RUNS or in the current directory.
-        record = msgspec.structs.replace(record, name=folder.name, nodes=seen.nodes)
+        record = msgspec.structs.replace(record, name=folder.name, nodes=machine.nodes)
         make_folder(folder)
         write_qualification(folder, record)
     with held(folder, name=QUALIFICATION_LOCK) as lock:

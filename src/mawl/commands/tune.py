@@ -142,12 +142,12 @@ def run_search(arguments: SearchArguments) -> int:
         search = SearchCampaign(series, kept, lambda path: judged(StoredView(open_run(path)), bounds), _say)
         with saying_how_to_go_on(series, "mawl tune search"):
             result = search.carry_out()
-        answer = _search_found(search, result, bounds)
+        answer = _answer_of(search, result, bounds)
     print(render(msgspec.to_builtins(answer)) if arguments.json else terminal(parts(answer)))
     return 0
 
 
-def _search_found(search: SearchCampaign, result: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
+def _answer_of(search: SearchCampaign, result: SearchResult, bounds: AnswerBounds) -> SearchAnswer:
     from mawl.tuning.search.results import search_answer, with_statement, write_profile
 
     answer = with_statement(search_answer(search, result, _sides(search, bounds), _proposals(search, bounds)))

@@ -122,7 +122,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
                 steps_beyond_the_first=beyond,
                 lines_skipped=sum(source.skipped_lines for source in run.facts.sources),
             ),
-            not_told=_not_told(worked, steps, evidence, libraries),
+            not_told=_unknown_bytes(worked, steps, evidence, libraries),
             programs=programs_of(evidence),
             jobs=tuple(evidence),
             rules=rules_used(evidence),
@@ -130,7 +130,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     )
 
 
-def _not_told(
+def _unknown_bytes(
     worked: Sequence[JobRecord],
     steps: Mapping[str, list[StepFigures]],
     evidence: Sequence[JobEvidence],

@@ -67,7 +67,7 @@ def document(evidence: DerivedEvidence, folder: str) -> Document:
     every = Table(
         title="load by program; told, inferred and assumed are shares of the bytes moved",
         head=PROGRAM_HEAD,
-        rows=[(*row(load), _cpu_told(load), memory_of(load)) for load in evidence.programs],
+        rows=[(*row(load), _logged_cpu_share(load), memory_of(load)) for load in evidence.programs],
     )
     rules = Table(
         title="rules of the numbers on this page", head=("rule", "meaning"), rows=[*evidence.rules.items()]
@@ -105,11 +105,11 @@ def nights_parts(thinning: Thinning, folder: str) -> list[Part]:
     return [*each(Lines([("nights", which)])), Part([nights, Sentences([sentence])])]
 
 
-def _night(one: ChosenNight) -> tuple[str, ...]:
-    load = one.load
+def _night(night: ChosenNight) -> tuple[str, ...]:
+    load = night.load
     return (
-        f"night-{one.number}",
-        str(one.nights),
+        f"night-{night.number}",
+        str(night.nights),
         str(load.jobs),
         figure(load.cpu_seconds, format_seconds),
         figure(load.real_seconds, format_seconds),
@@ -133,7 +133,7 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
             yield label, f"{form(whole(sums))} in all: {parts}"
     if left := _left_out(evidence.left_out):
         yield "left out", left
-    for sentence in _not_told(evidence.not_told):
+    for sentence in _unknown_bytes(evidence.not_told):
         yield "not told", sentence
     yield "reads", _reads(evidence.device_share)
     if (host := evidence.host) is not None:
@@ -179,7 +179,7 @@ FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (
 
 def total(evidence: DerivedEvidence, field: str) -> Mapping[Origin, float]:
     shares: list[Shares] = [getattr(load, field) for load in evidence.programs]
-    return {origin: sum(one[origin] for one in shares) for origin in ORIGINS}
+    return {origin: sum(share[origin] for share in shares) for origin in ORIGINS}
 
 
 def _left_out(left: LeftOut) -> str:
@@ -197,7 +197,7 @@ def _left_out(left: LeftOut) -> str:
     return ", ".join(f"{counted_noun(count, noun)} {what}" for count, noun, what in told if count)
 
 
-def _not_told(open_: UnknownBytes) -> Iterator[str]:
+def _unknown_bytes(open_: UnknownBytes) -> Iterator[str]:
     if count := open_.steps_of_unknown_block_size:
         yield (
             f"the platform of {counted_noun(count, 'step')} does not say how large a block operation is (AIX "
@@ -258,7 +258,7 @@ def _asked(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
         yield "scale", f"rows, bytes, CPU time, memory and times of the clock times {evidence.scale:g}"
 
 
-def _cpu_told(load: LoadOfProgram) -> str:
+def _logged_cpu_share(load: LoadOfProgram) -> str:
     cpu = whole(load.cpu_seconds)
     return format_percent(load.cpu_seconds["told"] / cpu) if cpu else "-"
 

@@ -106,8 +106,8 @@ def thinned(
         ChosenNight(number=number, nights=many, load=loads[place])
         for number, (place, many) in enumerate(zip(medoids, stands, strict=True), 1)
     )
-    found = Thinning(nights=len(loads), chosen=chosen, errors=_errors(loads, chosen))
-    return found, [order[place] for place in medoids]
+    thinning = Thinning(nights=len(loads), chosen=chosen, errors=_errors(loads, chosen))
+    return thinning, [order[place] for place in medoids]
 
 
 def _distances(loads: Sequence[NightLoad]) -> NDArray[np.float64]:

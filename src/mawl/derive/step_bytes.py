@@ -27,7 +27,7 @@ def ends_of(parts: Parts) -> Ends:
     return math.fsum(part.low for part in parts.values()), math.fsum(part.high for part in parts.values())
 
 
-def spread(found: Parts, named: Parts, blocks: int | None, *, tells: bool, room: float) -> tuple[Parts, Ends]:
+def spread(parts: Parts, named: Parts, blocks: int | None, *, tells: bool, room: float) -> tuple[Parts, Ends]:
     """The parts of one direction with the roles that notes leave open, and the range of all roles together.
 
     ``found`` is what was inferred, ``named`` the sizes of the tables that notes name (and of a sort that
@@ -37,35 +37,35 @@ def spread(found: Parts, named: Parts, blocks: int | None, *, tells: bool, room:
     Bytes of no table can be of any role.  Tables are at least as large as their lowest size: what is left of
     block operations can be of utility files, and of any role if it is more than the largest tables.
     """
-    low, high = ends_of(found)
+    low, high = ends_of(parts)
     least, most = ends_of(named)
-    if not most and found:
-        return {role: _from_nothing(found.get(role), high) for role in ROLES}, (low, high)
+    if not most and parts:
+        return {role: _from_nothing(parts.get(role), high) for role in ROLES}, (low, high)
     exceeds = blocks is not None and blocks * BLOCKS_BELOW > most
     if blocks is None or not (tells or exceeds):
-        return _util_of_roles(found, room)
+        return _util_of_roles(parts, room)
     whole = blocks * BLOCKS_BELOW, blocks * BLOCKS_ABOVE if tells else max(blocks * BLOCKS_ABOVE, high)
     rest = whole[1] - least if exceeds else min(whole[1] - least, room)
     may = ROLES if exceeds else ("util",) if room else ()
     if rest <= 0 or not may:
-        return found, whole
-    wider = dict(found)
+        return parts, whole
+    wider = dict(parts)
     for role, part in named.items():
-        lowest = part.low if exceeds else max(part.low, found[role].low - rest)
-        wider[role] = msgspec.structs.replace(found[role], low=min(found[role].low, lowest))
+        lowest = part.low if exceeds else max(part.low, parts[role].low - rest)
+        wider[role] = msgspec.structs.replace(parts[role], low=min(parts[role].low, lowest))
     for role in may:
         own = named[role].low if role in named else 0.0
         wider[role] = _up_to(wider.get(role), own + rest, "any-role" if exceeds else "may-spill")
     return wider, whole
 
 
-def _util_of_roles(found: Parts, room: float) -> tuple[Parts, Ends]:
+def _util_of_roles(parts: Parts, room: float) -> tuple[Parts, Ends]:
     """Add possible utility files to the tables: the log does not tell how much the step moved."""
-    low, high = ends_of(found)
-    more = room - (found["util"].high if "util" in found else 0.0)
+    low, high = ends_of(parts)
+    more = room - (parts["util"].high if "util" in parts else 0.0)
     if more <= 0:
-        return found, (low, high)
-    return {**found, "util": _up_to(found.get("util"), room, "may-spill")}, (low, high + more)
+        return parts, (low, high)
+    return {**parts, "util": _up_to(parts.get("util"), room, "may-spill")}, (low, high + more)
 
 
 def _from_nothing(part: Ranged | None, high: float) -> Ranged:
@@ -261,7 +261,7 @@ class Inference:
         return math.fsum(known) if sizes and len(known) == len(sizes) else None
 
     def _learn(
-        self, step: StepFigures, job: str, written: Parts, kept: Parts | None, *, may_spill: bool
+        self, step: StepFigures, job: str, written: Parts, parts: Parts | None, *, may_spill: bool
     ) -> None:
         """What the step shows of the tables it wrote: the width where it wrote one and its blocks count.
 
@@ -271,10 +271,10 @@ class Inference:
         alone = len(tables) == 1 and len(written) == 1 and not tables[0].external
         known = alone and step.written_bytes and next(iter(written.values())).rule == "blocks"
         size = float(step.written_bytes or 0) if known else None
-        if kept is not None and size is None:
-            size = sum(part.value for part in kept.values())
+        if parts is not None and size is None:
+            size = sum(part.value for part in parts.values())
         for note in tables:
-            self._sizes.wrote(note, job, size, at_most=may_spill and kept is None)
+            self._sizes.wrote(note, job, size, at_most=may_spill and parts is None)
             part = self._sizes.of(note, job) if size is None else None
             bytes_ = size if part is None else part.value
             self._last[job] = self._libraries.role_of(note), bytes_ or 0.0

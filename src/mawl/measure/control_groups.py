@@ -95,7 +95,7 @@ def shows_more(mount: Path, proc: Path, sys: Path) -> bool:
     (cgroup_namespaces(7): mountinfo then shows ``/..`` as the root).
     """
     point = f"/{mount.relative_to(sys.parent)}"
-    made = [one for one in read_mounts(proc) if one.mount_point == point]
+    made = [mount for mount in read_mounts(proc) if mount.mount_point == point]
     return bool(made) and made[-1].root.startswith("/..")
 
 
@@ -262,12 +262,12 @@ def _with_caps(
 
 
 def _strictest(held: Sequence[IoLimit], number: str) -> list[IoLimit]:
-    found: dict[tuple[Direction, Unit], IoLimit] = {}
+    limits: dict[tuple[Direction, Unit], IoLimit] = {}
     for one in held:
-        before = found.get((one.direction, one.unit))
+        before = limits.get((one.direction, one.unit))
         if one.number == number and (before is None or one.value < before.value):
-            found[one.direction, one.unit] = one
-    return list(found.values())
+            limits[one.direction, one.unit] = one
+    return list(limits.values())
 
 
 def _cap(device: str, held: IoLimit, carries: list[str]) -> IoCap:

@@ -138,8 +138,8 @@ def ports(sys: Path = Path("/sys")) -> list[Port]:
             )
         )
     for host in sorted((sys / "class/fc_host").glob("*")):
-        told = re.match(r"([0-9.]+) Gbit", small_text(host / "speed") or "")
-        speed = float(told[1]) * GIGABIT if told else None
+        match = re.match(r"([0-9.]+) Gbit", small_text(host / "speed") or "")
+        speed = float(match[1]) * GIGABIT if match else None
         found.append(Port(name=host.name, kind="fc", bytes_per_second=speed))
     return found
 

@@ -364,16 +364,16 @@ def _linux_modes(sys: Path) -> SmtModes:
 
 def _power_modes(tool: str) -> SmtModes:
     said = _output_of(tool, "--threads-per-core")
-    found = re.fullmatch(r"Threads per core: ([1-9][0-9]?)", said)
-    if found is None:
+    match = re.fullmatch(r"Threads per core: ([1-9][0-9]?)", said)
+    if match is None:
         raise _no_smt(f"{tool} --threads-per-core printed {said[:80]!r}")
-    if int(found[1]) == 1:
+    if int(match[1]) == 1:
         raise _no_smt(f"{tool} says that its processors have one thread a core")
     path = shlex.quote(tool)
     modes = [
         SmtMode(word=f"SMT={threads}", threads=threads, command=f"{path} --smt={threads}")
         for threads in (1, 2, 4, 8, 16)
-        if threads <= int(found[1])
+        if threads <= int(match[1])
     ]
     word = _output_of(tool, "--smt", "-n")
     current = next((mode for mode in modes if mode.word == word), None)

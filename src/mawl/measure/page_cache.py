@@ -198,11 +198,11 @@ def _of_file(path: Path, call: Callable[[int, int], tuple[int, int]]) -> tuple[i
 
 
 def _cachestat(descriptor: int, size: int) -> tuple[int, int]:
-    found = _CacheStat()
-    arguments = ctypes.byref(_Range(0, size)), ctypes.byref(found), ctypes.c_uint(0)
+    stat = _CacheStat()
+    arguments = ctypes.byref(_Range(0, size)), ctypes.byref(stat), ctypes.c_uint(0)
     if ctypes.CDLL(None, use_errno=True).syscall(CACHESTAT, ctypes.c_int(descriptor), *arguments):
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return int(found.cached), int(found.dirty + found.writeback)
+    return int(stat.cached), int(stat.dirty + stat.writeback)
 
 
 def _mincore(descriptor: int, size: int) -> tuple[int, int]:

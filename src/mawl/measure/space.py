@@ -70,7 +70,7 @@ def file_systems(
     """
     known = parse_mountinfo(_mountinfo_text(mounts))
     kinds = {mount.device: mount.file_system for mount in known}
-    found: dict[str, FileSystem] = {}
+    systems: dict[str, FileSystem] = {}
     for role, volumes in roles.items():
         weights = weights_of(volumes, by_free_space)
         for volume, weight in zip(volumes, weights, strict=True):
@@ -78,7 +78,7 @@ def file_systems(
             place = nearest(volume)
             device = system_of(place, known)
             space = space_of(place)
-            here = found.get(device) or FileSystem(
+            here = systems.get(device) or FileSystem(
                 kind=kinds.get(device),
                 size_bytes=space.size_bytes,
                 free_bytes=space.free_bytes,
@@ -88,14 +88,14 @@ def file_systems(
                 unwritable=[],
             )
             writable = place.is_dir() and os.access(place, os.W_OK | os.X_OK)
-            found[device] = msgspec.structs.replace(
+            systems[device] = msgspec.structs.replace(
                 here,
                 needed_bytes=None if share is None else (here.needed_bytes or 0) + share,
                 roles=here.roles if role in here.roles else [*here.roles, role],
                 directories=[*here.directories, str(volume)],
                 unwritable=here.unwritable if writable else [*here.unwritable, str(volume)],
             )
-    return list(found.values())
+    return list(systems.values())
 
 
 def in_memory_bytes(

@@ -148,8 +148,8 @@ def _open_or_none(path: str) -> int | None:
 
 
 def _kibibytes(pattern: re.Pattern[bytes], text: bytes) -> int | None:
-    found = pattern.search(text)
-    return int(found[1]) * 1024 if found else None
+    match = pattern.search(text)
+    return int(match[1]) * 1024 if match else None
 
 
 class DirectBytes(Protocol):

@@ -68,7 +68,11 @@ class NoiseWatch:
         total = sum(spent.values())
         idle = spent["idle"] + spent["iowait"] + spent["steal"]
         self._others.look(last=True)
-        heavy = [one for one in self._others.programs() or [] if one.cpu_seconds >= HEAVY_CORES * elapsed > 0]
+        heavy = [
+            program
+            for program in self._others.programs() or []
+            if program.cpu_seconds >= HEAVY_CORES * elapsed > 0
+        ]
         return Noise(
             seconds=elapsed,
             busy_ratio=(total - idle) / total if total > 0 else None,

@@ -60,9 +60,9 @@ def derived_jobs(spec: WorkloadSpec, where: str, *, inside: Path | None = None) 
     """
     if spec.derived is None:
         return {}
-    found = load_derived(Path(where).parent / spec.derived, inside=inside)
-    tables = {table.name: table for table in found.tables}
-    return {job.name: planned(job, tables) for job in found.jobs}
+    workload = load_derived(Path(where).parent / spec.derived, inside=inside)
+    tables = {table.name: table for table in workload.tables}
+    return {job.name: planned(job, tables) for job in workload.jobs}
 
 
 def derived_programs(folder: Path) -> dict[str, Program]:
@@ -70,9 +70,9 @@ def derived_programs(folder: Path) -> dict[str, Program]:
     path = folder / FILE
     if not path.exists():
         return {}
-    found = load_derived(path, inside=folder)
-    tables = {table.name: table for table in found.tables}
-    return {job.name: derived_program(planned(job, tables)) for job in found.jobs}
+    workload = load_derived(path, inside=folder)
+    tables = {table.name: table for table in workload.tables}
+    return {job.name: derived_program(planned(job, tables)) for job in workload.jobs}
 
 
 def derived_of(plan: Plan) -> DerivedWorkload | None:
@@ -80,8 +80,8 @@ def derived_of(plan: Plan) -> DerivedWorkload | None:
     jobs = {job.program: job.derived for job in plan.jobs() if job.derived is not None}
     if not jobs:
         return None
-    tables = {table.name: table for one in jobs.values() for table in one.tables}
-    return DerivedWorkload(tables=tuple(tables.values()), jobs=tuple(one.job for one in jobs.values()))
+    tables = {table.name: table for job in jobs.values() for table in job.tables}
+    return DerivedWorkload(tables=tuple(tables.values()), jobs=tuple(job.job for job in jobs.values()))
 
 
 def digest_of(plan: Plan) -> str | None:

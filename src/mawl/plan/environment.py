@@ -89,7 +89,7 @@ def with_values(plan: Plan, workload: str, environment: Mapping[str, str]) -> Pl
     of_file = dict(values_of_file(workload))
     missing: dict[str, None] = {}
 
-    def found(job: JobPlan, name: str, value: str | None) -> str | None:
+    def value_of(job: JobPlan, name: str, value: str | None) -> str | None:
         if value is not None:
             return value
         if (job.program, name) in of_file:
@@ -98,7 +98,7 @@ def with_values(plan: Plan, workload: str, environment: Mapping[str, str]) -> Pl
             missing[name] = None
         return literal(environment.get(name, ""))
 
-    changed = _changed(plan, found)
+    changed = _changed(plan, value_of)
     if missing:
         raise UsageError(
             f"the values of the variables {', '.join(missing)} are missing",

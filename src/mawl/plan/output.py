@@ -214,8 +214,8 @@ def printed_plan(
         memory_bytes=needed.memory_bytes,
         memory_basis=needed.memory_basis,
         inputs=[
-            PlannedTable(table=one.table, scale=one.scale, replica=one.replica, bytes=one.bytes)
-            for one in needed.tables
+            PlannedTable(table=table.table, scale=table.scale, replica=table.replica, bytes=table.bytes)
+            for table in needed.tables
         ],
         plan=[
             PlannedSession(

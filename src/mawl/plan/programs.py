@@ -287,7 +287,7 @@ class Program(msgspec.Struct, frozen=True, kw_only=True):
     def random_requests(self, scale: float) -> int:
         """Requests of one job at random places, each of which waits for a device."""
         sums = self.requests_by_role(scale, 1)
-        return sum(one.random for directions in sums.values() for one in directions.values())
+        return sum(direction.random for directions in sums.values() for direction in directions.values())
 
     def cpu_seconds(self, scale: float) -> float:
         """CPU seconds of one job on a core of speed 1: the reference time, or what the job declares."""

@@ -46,11 +46,11 @@ class Progress:
         """Jobs that may start now, in plan order; jobs that never can are skipped on the way."""
         if self._quiet_until is not None and elapsed_seconds < self._quiet_until:
             return []
-        found: list[JobPlan] = []
+        plans: list[JobPlan] = []
         changed = True
         while changed:
             changed = False
-            found.clear()
+            plans.clear()
             for session in self._sessions:
                 session.open_stage(self.state, elapsed_seconds)
                 for job in session.opened():
@@ -59,11 +59,11 @@ class Progress:
                     if self._skip_if_hopeless(job):
                         changed = True
                     elif self._dependencies_met(job) and elapsed_seconds >= session.earliest(job):
-                        found.append(job)
-        if not found:
+                        plans.append(job)
+        if not plans:
             later = self.next_start_seconds(elapsed_seconds)
             self._quiet_until = math.inf if later is None else later
-        return found
+        return plans
 
     def next_start_seconds(self, elapsed_seconds: float) -> float | None:
         """The earliest moment after now at which a delay alone lets a job start, or None."""

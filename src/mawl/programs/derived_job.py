@@ -110,8 +110,8 @@ class Kernels:
         self._check_sum("that are held", self._scratch, expected)
         return self._scratch, expected
 
-    def _check_sum(self, what: str, found: Words, expected: int) -> None:
-        check_equal(f"the sum of the keys {what}", int(np.add.reduce(found, dtype=np.uint64)), expected)
+    def _check_sum(self, what: str, words: Words, expected: int) -> None:
+        check_equal(f"the sum of the keys {what}", int(np.add.reduce(words, dtype=np.uint64)), expected)
 
     def _scan(self) -> None:
         mixed, expected = self._mixed()
@@ -327,7 +327,7 @@ class _DerivedJob:
             size = CHUNK_WORDS if threads == 1 else CHUNK_WORDS_OF_THREADS
             least = Memory(0, salt, chunk_words=size)
             kernels = [Kernels(step.kernel, least, one, threads) for one in range(threads)]
-            pace = Pace(step.cpu_seconds, [one.unit for one in kernels])
+            pace = Pace(step.cpu_seconds, [kernel.unit for kernel in kernels])
             opened.callback(pace.close)
             streams = list(self._streams(number, step, opened))
             # Once before looking: a kernel's first unit brings its code and its buffers into memory.

@@ -163,10 +163,10 @@ class _DimensionLoad:
                 customers = self.loaded.numbers(rows, "customer")
                 first = np.diff(customers, prepend=last) != 0.0
                 last = float(customers[-1])
-                kept: Words = np.compress(first, rows, axis=0)
-                self.kept.add_rows(kept)
+                words: Words = np.compress(first, rows, axis=0)
+                self.kept.add_rows(words)
                 self.dropped.add_rows(np.compress(~first, rows, axis=0))
-                writer.write(self.loaded.batch(kept))
+                writer.write(self.loaded.batch(words))
             step.rows_read = self.kept.rows + self.dropped.rows
             step.rows_written = writer.rows
         self.answer |= {"customers": self.kept.rows, "duplicates": self.dropped.rows}

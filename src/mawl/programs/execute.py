@@ -164,7 +164,7 @@ def broken_cure(roles: Sequence[Role]) -> str:
     return f"see the kernel's log (dmesg) for the device, or name another directory with {options}"
 
 
-def not_made_sentence(error: OSError, role: Role) -> str:
+def creation_error_sentence(error: OSError, role: Role) -> str:
     """Why a job's directory under a role cannot be made."""
     cure = cure_of(error, error.filename or ".", f"name another directory with --{role}")
     return (

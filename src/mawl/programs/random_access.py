@@ -343,10 +343,10 @@ class _Table:
                 self.found_sum = (self.found_sum + int(np.add.reduce(pages, axis=None))) & _WORD
                 rows = self._in_rows(pages).reshape(-1, self.words)[: self.rows - start]
                 self.versions += int(rows[:, _VERSION].sum())
-                found = rows[:, _KEY]
+                row = rows[:, _KEY]
                 # Indexes beyond their memory hold every n-th key: look-ups are drawn from those.
-                kept = np.flatnonzero(found % self._every == 0) if self._every > 1 else np.arange(len(found))
-                keys.append(found[kept])
+                kept = np.flatnonzero(row % self._every == 0) if self._every > 1 else np.arange(len(row))
+                keys.append(row[kept])
                 places.append(kept + start)
                 start += len(rows)
         # What is no longer needed goes at once: at full scale each of these takes 120 MB.
@@ -370,11 +370,11 @@ class _Table:
                 numbers, within = np.divmod(places, self._per_page)
                 pages = file.read_many(numbers.tolist(), lanes)
                 starts = self._words(within)
-                found = pages[np.arange(len(some))[:, None], starts[:, None] + columns]
+                page = pages[np.arange(len(some))[:, None], starts[:, None] + columns]
                 if start % _SAMPLED_EVERY == 0:
                     first = int(starts[0])
                     self._sampled.append((int(places[0]), pages[0, first : first + self.words].copy()))
-                self._check_found(found, some, places)
+                self._check_rows(page, some, places)
             self.direct &= file.direct
 
     def verify(self) -> None:
@@ -392,7 +392,7 @@ class _Table:
             again[[_VERSION, _BALANCE]] = row[[_VERSION, _BALANCE]]
             check_equal(f"row {place} of {self.name} as made again", bool((row == again).all()), True)
 
-    def _check_found(self, rows: Words, wanted: Words, places: NDArray[np.int64]) -> None:
+    def _check_rows(self, rows: Words, wanted: Words, places: NDArray[np.int64]) -> None:
         right = (rows[:, _KEY] == wanted).all() and (rows[:, _ROW] == places.astype(np.uint64)).all()
         check_equal(f"whether the rows read of {self.name} are those asked for", bool(right), True)
         self.balances += int(rows[:, _BALANCE].sum())

@@ -214,28 +214,30 @@ class ClusterAgreement:
         return self._distance / max(self.markets, 1)
 
 
-def check_agreement(what: str, found: ClusterAgreement) -> None:
+def check_agreement(what: str, agreement: ClusterAgreement) -> None:
     """Clusters pair off with the hidden ones, and hold nearly the rows and means that they can."""
-    unpaired = found.markets - found.paired
+    unpaired = agreement.markets - agreement.paired
     check(
-        unpaired <= _UNPAIRED_SHARE * found.markets,
+        unpaired <= _UNPAIRED_SHARE * agreement.markets,
         f"the pairing of {what} with the hidden ones",
-        found=f"{unpaired} of {found.markets} markets in which two are of one",
+        found=f"{unpaired} of {agreement.markets} markets in which two are of one",
         expected=f"at most {_UNPAIRED_SHARE:.0%}",
     )
-    possible = found.nearest_true()
+    possible = agreement.nearest_true()
     miss = 1.0 - possible
-    chance = 1.0 / np.sqrt(max(found.rows, 1))
+    chance = 1.0 / np.sqrt(max(agreement.rows, 1))
     check(
-        possible - _AGREEMENT_SLACK * miss - chance <= found.agreement() <= possible + chance,
+        possible - _AGREEMENT_SLACK * miss - chance <= agreement.agreement() <= possible + chance,
         f"the agreement of {what} with the hidden ones",
-        found=found.agreement(),
+        found=agreement.agreement(),
         expected=f"{possible:.4f}, the nearest true centre's, less at most {_AGREEMENT_SLACK * miss:.4f}",
     )
-    allowed = 1.5 + (_CENTRE_SLACK * miss) ** 2 * found.rows / found.markets / len(found.truth.shares)
+    allowed = 1.5 + (_CENTRE_SLACK * miss) ** 2 * agreement.rows / agreement.markets / len(
+        agreement.truth.shares
+    )
     check_most(
         f"the squared distance of {what} from the true centres, in standard errors",
-        found.squared_errors(),
+        agreement.squared_errors(),
         allowed,
         ".2f",
     )

@@ -162,14 +162,14 @@ class _WideSort:
         with self.context.steps.step("distribute_narrow", "data") as step:
             ranges = KeyRanges(sample, self._partitions(self.narrow))
             with self.context.writer(self.sorted, self.wide.schema) as writer:
-                batches = self._kept(table, writer)
+                batches = self._copied_pass(table, writer)
                 done = distribute(self.context, batches, self.narrow, BY_MERCHANT, ranges, "narrow")
             check_equal("the number of rows of the sorted table under data", writer.rows, self.rows)
             step.rows_read = int(done.rows.sum())
             step.rows_written = step.rows_read + writer.rows
             return done.paths
 
-    def _kept(self, table: Path, writer: TableWriter) -> Iterator[pa.RecordBatch]:
+    def _copied_pass(self, table: Path, writer: TableWriter) -> Iterator[pa.RecordBatch]:
         """The last pass over the table, each batch of it also written under data."""
         sums: list[int] = []
 

@@ -387,8 +387,8 @@ def _behind_ratio(jobs: Mapping[str, JobDemand], role: Role, way: Way) -> float:
             awaited = service_seconds(way, role, flows) - needed
             reads = any(flow.direction == "read" and flow.device_bytes > 0.0 for flow in flows)
             waits[reads].append((max(step.blocked_seconds[role] - awaited, 0.0), needed))
-    found = waits[False] or waits[True]
-    if not found:
+    wait = waits[False] or waits[True]
+    if not wait:
         return 1.0
-    ratio = 1.0 - sum(waited for waited, _ in found) / sum(needed for _, needed in found)
+    ratio = 1.0 - sum(waited for waited, _ in wait) / sum(needed for _, needed in wait)
     return ratio if ratio >= LEAST_BEHIND_RATIO else 0.0

@@ -291,7 +291,7 @@ def other_cache(
         return replace(flow, link_bytes=left, device_bytes=left * behind)
 
     more = _more_removal_seconds(measured, asked, before, after)
-    made: dict[str, JobDemand] = {}
+    demands: dict[str, JobDemand] = {}
     for name, job in jobs.items():
         less = _less_written(job, moved)
         waits = (step.other_seconds * less + more.get((name, step.name), 0.0) for step in job.steps)
@@ -299,9 +299,9 @@ def other_cache(
             _with_flows(step, tuple(map(moved, step.flows)), other)
             for step, other in zip(job.steps, waits, strict=True)
         )
-        made[name] = replace(job, steps=tuple(steps))
+        demands[name] = replace(job, steps=tuple(steps))
     remarks = tuple(f"no job's reach changes with memory: {reason}" for reason in untold)
-    return _with_pushed_out(made, after), remarks
+    return _with_pushed_out(demands, after), remarks
 
 
 def _with_pushed_out(jobs: Mapping[str, JobDemand], model: DeviceReach) -> dict[str, JobDemand]:

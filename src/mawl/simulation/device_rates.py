@@ -103,7 +103,7 @@ def _spent(steps: Sequence[StepDemand], summary: Summary, role: Role) -> dict[Di
             + io.syncs * (io.sync_latency_seconds.mean or 0.0),
         }
     flows = [flow for step in steps for flow in step.flows if flow.role == role]
-    return {way: sum(one.device_bytes for one in flows if one.direction == way) for way in DIRECTIONS}
+    return {way: sum(flow.device_bytes for flow in flows if flow.direction == way) for way in DIRECTIONS}
 
 
 def peaks_of(moved: Mapping[Direction, Sequence[Rates]], parts: int = 1) -> dict[str, float]:
@@ -166,7 +166,8 @@ def unknown_directions(system: System, demand: Demand) -> dict[str, list[Directi
             way
             for way in DIRECTIONS
             if is_assumed(system, rate_path(device.name, way))
-            and sum(one.device_bytes for one in flows if one.role in roles and one.direction == way) > least
+            and sum(flow.device_bytes for flow in flows if flow.role in roles and flow.direction == way)
+            > least
         ]
         if ways:
             found[device.name] = ways
@@ -216,7 +217,7 @@ def served_roles(facts: RunFacts) -> tuple[Role, ...]:
     """The roles that lie on a watched storage server: behind a network, on no device of the nodes."""
     if not facts.storage_runs:
         return ()
-    volumes = {role: [one for one in facts.volumes if one.role == role] for role in ROLES}
+    volumes = {role: [volume for volume in facts.volumes if volume.role == role] for role in ROLES}
     return tuple(
         role for role, own in volumes.items() if own and all(one.network and not one.devices for one in own)
     )

@@ -423,8 +423,8 @@ def _is_late(now: System, own: System, role: Role) -> bool:
     latencies, requests = (_of_role(now, role, name) for name in ("latency_seconds", "requests_per_second"))
     return (
         _of_role(own, role, "latency_seconds") == {0.0}
-        and all(0.0 < (one or 0.0) <= MOST_LATENCY_SECONDS for one in latencies)
-        and all(one is None or one >= LEAST_LATE_REQUESTS_PER_SECOND for one in requests)
+        and all(0.0 < (latency or 0.0) <= MOST_LATENCY_SECONDS for latency in latencies)
+        and all(request is None or request >= LEAST_LATE_REQUESTS_PER_SECOND for request in requests)
     )
 
 

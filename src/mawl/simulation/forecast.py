@@ -170,7 +170,7 @@ def _written_behind(
 ) -> dict[str, JobDemand]:
     made = dict(jobs)
     for place, plan in enumerate(plans):
-        own = {one.job: jobs[one.job] for one in plan.jobs() if one.job in jobs}
+        own = {job.job: jobs[job.job] for job in plan.jobs() if job.job in jobs}
         made |= with_write_behind(own, Way(system, system.nodes[system.kind_number(place)]))
     return made
 
@@ -194,7 +194,7 @@ def scenario_of(base: Base, question: Question) -> Scenario:
         raise UsageError("no forecast of this change", where=base.facts.run_id, why=base.why_unknown(changed))
     plans = base.plans
     if question.sessions is not None:
-        nodes = [one.node for one in base.facts.node_runs]
+        nodes = [node_run.node for node_run in base.facts.node_runs]
         plans = tuple(at_sessions(plan, question.sessions, nodes) for plan in plans)
     plans = tuple(at_scale(plan, question.scale_factor) for plan in plans)
     draw = random.Random(question.seed)
@@ -241,7 +241,7 @@ def is_uncached(facts: RunFacts) -> bool:
 
 def _write_rates(system: System, kind: int) -> dict[str, float]:
     return {
-        role: sum(stream_rate(one, "write") for one in system.holders(system.nodes[kind], role))
+        role: sum(stream_rate(holder, "write") for holder in system.holders(system.nodes[kind], role))
         for role in ROLES
     }
 

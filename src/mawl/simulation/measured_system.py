@@ -107,7 +107,8 @@ def probed_device(name: str, targets: Sequence[ProbeTarget]) -> Device | str:
         write_bytes_per_second=write,
         shared_bytes_per_second=_shared(targets, read, write),
         latency_seconds=_latency(targets),
-        requests_per_second=max((one.requests_per_second for one in _figures(targets)), default=0.0) or None,
+        requests_per_second=max((figure.requests_per_second for figure in _figures(targets)), default=0.0)
+        or None,
         spinning_streams=_half_streams(targets),
     )
 
@@ -276,7 +277,8 @@ class _OfRun:
 
     def storage(self, node: NodeFacts, role: Role) -> list[tuple[str, _Storage]]:
         return _storage_of(
-            role, [one for one in self.facts.volumes if one.role == role and one.node == node.name]
+            role,
+            [volume for volume in self.facts.volumes if volume.role == role and volume.node == node.name],
         )
 
     def kind(self, node: NodeFacts, count: int, number: int) -> NodeKind:
@@ -331,13 +333,15 @@ class _OfRun:
         moved: dict[Direction, list[Rates]] = {way: [] for way in DIRECTIONS}
         if self.samples is not None and self.windows is not None and storage.devices:
             for way, word in WORDS.items():
-                names = [f"device.{one}.{word}_bytes" for one in storage.devices]
+                names = [f"device.{device}.{word}_bytes" for device in storage.devices]
                 nodes = [node.name] if alone else None
                 moved[way] = [rates(self.samples, names, self.windows.edges, nodes)]
-        places = {(node.name, one) for one in storage.devices}
+        places = {(node.name, device) for device in storage.devices}
         caps = {} if self.one_machine else {way: bytes_cap(own, places, way) for way in DIRECTIONS}
         targets = [
-            one for volume in own for one in targets_of(volume, self.probe.targets if self.probe else ())
+            target
+            for volume in own
+            for target in targets_of(volume, self.probe.targets if self.probe else ())
         ]
         probed = probed_device(name, targets)
         tool = None if isinstance(probed, str) or self.probe is None else self.probe.tool

@@ -122,8 +122,8 @@ def reach_of(
 
 def _reached(moved: Iterable[Moved]) -> float | None:
     parts = list(moved)
-    asked = sum(one.application_bytes for one in parts)
-    return sum(one.device_bytes for one in parts) / asked if asked else None
+    asked = sum(part.application_bytes for part in parts)
+    return sum(part.device_bytes for part in parts) / asked if asked else None
 
 
 class _Replay:
@@ -176,12 +176,12 @@ class _Replay:
 
     def _start(self, now: float) -> None:
         """Start what may start; delays count from now where nothing else runs."""
-        found = self.progress.startable(now)
-        if not found and not self.due:
+        plans = self.progress.startable(now)
+        if not plans and not self.due:
             later = self.progress.next_start_seconds(now)
-            found = [] if later is None else self.progress.startable(later)
+            plans = [] if later is None else self.progress.startable(later)
             now = now if later is None else later
-        for job in found:
+        for job in plans:
             self.progress.start(job.job)
             self.started += 1
             heapq.heappush(self.due, (now, self.started, job, self._requests(job)))

@@ -257,7 +257,7 @@ def _flows(
         return ()
     ways: tuple[tuple[Direction, float | None, int | None], ...] = (
         ("read", usage.own_read_bytes, record.direct_read_bytes),
-        ("write", _kept(usage), record.direct_written_bytes),
+        ("write", _lasting_bytes(usage), record.direct_written_bytes),
     )
     flows = []
     for direction, total, direct in ways:
@@ -321,7 +321,7 @@ def requests_at_once(
     return min(max(waited_seconds / waiting, 1.0), MOST_AT_ONCE)
 
 
-def _kept(usage: Usage) -> float | None:
+def _lasting_bytes(usage: Usage) -> float | None:
     """Written bytes that were charged, less those that were never written because the file went first."""
     if usage.charged_written_bytes is None:
         return None

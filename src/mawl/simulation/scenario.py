@@ -124,10 +124,10 @@ def calibrate(
         return _bisect(blocked, blocked_seconds, 0.0, 1.0, _mean)
     if spins and blocked_in_roles(fewer_seeks(0.0)[1]) < blocked_seconds:
         return _bisect(fewer_seeks, blocked_seconds, 0.0, 1.0, _mean)
-    found = _bisect(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
+    trial = _bisect(quicker, blocked_seconds, MOST_FASTER, 1.0, lambda low, high: math.sqrt(low * high))
     if elapsed_seconds is None:
-        return found
-    return min((plain, found), key=lambda tried: abs(tried[1].elapsed_seconds - elapsed_seconds))
+        return trial
+    return min((plain, trial), key=lambda tried: abs(tried[1].elapsed_seconds - elapsed_seconds))
 
 
 def _mean(low: float, high: float) -> float:

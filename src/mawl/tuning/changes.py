@@ -135,7 +135,9 @@ def changes(
         after=names[1],
         nodes=common,
         profiles=news.profiles,
-        counts={one.replace(" ", "_"): sum(row.outcome == one for row in rows) for one in OUTCOMES},
+        counts={
+            outcome.replace(" ", "_"): sum(row.outcome == outcome for row in rows) for outcome in OUTCOMES
+        },
         settings=rows,
     )
 
@@ -302,7 +304,7 @@ def recorded_inventories(facts: RunFacts) -> dict[str, Inventory]:
     """
     found: dict[str, NodeSettings] = {}
     for name, output_text in facts.settings.items():
-        node = next((one.name for one in facts.nodes if name.startswith(f"{one.name}.")), None)
+        node = next((node.name for node in facts.nodes if name.startswith(f"{node.name}.")), None)
         match = _COMMAND.fullmatch(name.removeprefix(f"{node}.")) if node else None
         if node is None or match is None or not isinstance(output_text, str):
             continue

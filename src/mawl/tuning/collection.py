@@ -64,12 +64,12 @@ def places(paths: Sequence[Path]) -> list[NodeFiles]:
 
 
 def _folders(path: Path) -> Iterator[NodeFiles]:
-    below = [one for one in _entries(path) if one.is_dir() and not one.is_symlink()]
-    own = [one for one in _entries(path) if not one.is_dir()]
+    below = [entry for entry in _entries(path) if entry.is_dir() and not entry.is_symlink()]
+    own = [entry for entry in _entries(path) if not entry.is_dir()]
     if own:
         yield _folder(path, own)
     for folder in below[:MOST_FOLDERS]:
-        held = [one for one in _entries(folder) if not one.is_dir()]
+        held = [entry for entry in _entries(folder) if not entry.is_dir()]
         if held:
             yield _folder(folder, held)
 
@@ -83,12 +83,12 @@ def _entries(path: Path) -> list[Path]:
 
 def _folder(path: Path, files: list[Path]) -> NodeFiles:
     sums: dict[str, tuple[int, int]] | None = None
-    if any(one.name == MANIFEST for one in files):
+    if any(file.name == MANIFEST for file in files):
         content = _content(path / MANIFEST, path)
         rows = check_sum_rows(content) if isinstance(content, bytes) else ()
         sums = {name: (value, size) for name, value, size in rows}
-    parts = [part for one in files if one.name != MANIFEST for part in _parts(one, one.name, path, sums)]
-    there = {one.name for one in files}
+    parts = [part for file in files if file.name != MANIFEST for part in _parts(file, file.name, path, sums)]
+    there = {file.name for file in files}
     parts += [
         _unread(name, f"{MANIFEST} lists it, but it is not there") for name in sums or () if name not in there
     ]
@@ -240,7 +240,7 @@ def _layout_of_clients(
     if not hosts or number != len(hosts):
         return None
     partitions = _partitions(nodes)
-    used = [one for one in hosts if one.get("adapter") or one.get("client")]
+    used = [host for host in hosts if host.get("adapter") or host.get("client")]
     found = {layouts.get(partitions.get(str(one.get("client")), "")) for one in used}
     return found.pop() if len(found) == 1 and all(one.get("adapter") for one in used) else None
 

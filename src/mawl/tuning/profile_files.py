@@ -94,7 +94,7 @@ def _settings(held: ProfileFile, path: Path) -> Iterator[tuple[Place, TuningSett
         if strangers:
             raise InvalidFileError(f"key {where}: {strangers[0]} is not among its kept", where=str(path))
         for name, value in group.kept.items():
-            yield (str(path), f"{where}.kept.{name}"), _kept(group, name, value, path.stem)
+            yield (str(path), f"{where}.kept.{name}"), _setting(group, name, value, path.stem)
 
 
 def _changed(group: SettingGroup, entry: SettingEntry, profile: str) -> TuningSetting:
@@ -132,7 +132,7 @@ def _kind(entry: SettingEntry) -> Kind:
     return "left at default" if entry.recommended == entry.default else "changed"
 
 
-def _kept(group: SettingGroup, name: str, value: Value, profile: str) -> TuningSetting:
+def _setting(group: SettingGroup, name: str, value: Value, profile: str) -> TuningSetting:
     observed = name in group.observed
     return TuningSetting(
         name=name,

@@ -24,8 +24,13 @@ def listing(profiles: Sequence[Profile]) -> str:
     """A row per profile."""
     rows: list[Sequence[str]] = [("profile", "settings", "for", "what")]
     rows += [
-        (f"{one.name}{' *' if one.checked else ''}", str(len(one.settings)), one.platform, one.title)
-        for one in profiles
+        (
+            f"{profile.name}{' *' if profile.checked else ''}",
+            str(len(profile.settings)),
+            profile.platform,
+            profile.title,
+        )
+        for profile in profiles
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(3)]
     lines = [
@@ -43,8 +48,13 @@ def profile_parts(profile: Profile) -> list[Part]:
     for (group, subject), held in groupby(profile.settings, key=lambda one: (one.group, one.subject)):
         settings = list(held)
         rows = [
-            (one.name, _default(one), _recommended(one), "" if one.kind == "changed" else one.kind)
-            for one in settings
+            (
+                setting.name,
+                _default(setting),
+                _recommended(setting),
+                "" if setting.kind == "changed" else setting.kind,
+            )
+            for setting in settings
         ]
         table = Table(head=("setting", "default", "recommended", ""), rows=rows, indent="  ")
         title = f"{group}{f' [{subject}]' if subject else ''}"
@@ -121,14 +131,14 @@ def _rule(row: CheckedSetting) -> str:
 
 def _reasons(settings: Sequence[TuningSetting]) -> list[Block]:
     """Reasons setting by setting, then what the group shares."""
-    known = [(one.name, _note(one)) for one in settings if one.kind != "left at default"]
+    known = [(setting.name, _note(setting)) for setting in settings if setting.kind != "left at default"]
     commands = dict.fromkeys(
         f"{label}: {text}"
         for label in ("read", "change", "persist")
-        for one in settings
-        if (text := getattr(one, label))
+        for setting in settings
+        if (text := getattr(setting, label))
     )
-    sources = dict.fromkeys(f"from {one.source.key}, {one.source.section}" for one in settings)
+    sources = dict.fromkeys(f"from {setting.source.key}, {setting.source.section}" for setting in settings)
     return [
         Sentences([f"{name}: {note}" for name, note in known if note], indent="    "),
         Commands([*commands], indent="    "),

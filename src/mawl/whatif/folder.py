@@ -174,7 +174,7 @@ def _io(flows: Sequence[Flow], blocked: Mapping[Role, float]) -> dict[FileRole, 
 
 def _summed(waits: Sequence[Waits]) -> Waits:
     fields = Waits.__struct_fields__
-    columns = {name: [getattr(one, name) for one in waits] for name in fields}
+    columns = {name: [getattr(wait, name) for wait in waits] for name in fields}
     return Waits(**{name: None if None in column else sum(column) for name, column in columns.items()})
 
 

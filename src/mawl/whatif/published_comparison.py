@@ -188,8 +188,8 @@ def _waiting_ratio(published: PublishedResult) -> float | None:
     return max(1.0 - cpu / (times.real_time_seconds or math.inf), 0.0)
 
 
-def _core_speed(one: PublishedSystem) -> float:
-    return system_of(one).nodes[0].core_speed
+def _core_speed(system: PublishedSystem) -> float:
+    return system_of(system).nodes[0].core_speed
 
 
 FITTED_ON = ("s822-xiv-20", "dl980-spinning-30")
@@ -235,7 +235,9 @@ DOUBLED = ("e980-fs9150-4", "e980-fs9150-4/twice-the-ports", "device.peak.total_
 
 @cache
 def forecasts() -> dict[str, PublishedForecast]:
-    return {one.id: forecast(one, FITTED) for one in published_systems()}
+    return {
+        published_system.id: forecast(published_system, FITTED) for published_system in published_systems()
+    }
 
 
 @cache

@@ -107,14 +107,14 @@ def _plan(workload: str) -> Plan:
     return make_plan(spec, where=where, scale=FULL_SCALE)
 
 
-def plan_of(one: PublishedSystem) -> Plan:
+def plan_of(system: PublishedSystem) -> Plan:
     """The plan of one node."""
-    return _plan(one.workload)
+    return _plan(system.workload)
 
 
-def _demand(plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers) -> JobDemand:
+def _demand(plan: JobPlan, system: PublishedSystem, fitted: FittedNumbers) -> JobDemand:
     program = CATALOGUE[plan.program]
-    stores = {role: store for store in one.devices for role in store.roles}
+    stores = {role: store for store in system.devices for role in store.roles}
     steps = [step for step in program.steps if step.kind != "verify"]
     flows = {step.name: _flows(program, step, stores, fitted) for step in steps}
     moved = {name: sum(flow.application_bytes for flow in of) for name, of in flows.items()}
@@ -131,7 +131,7 @@ def _demand(plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers) -> JobDe
                 cpu_seconds=cpu * shares[step.name],
                 threads=fitted.threads if step.kind == "procedure" else 1.0,
                 flows=flows[step.name],
-                blocked_seconds=_blocked(flows[step.name], step, plan, one, fitted),
+                blocked_seconds=_blocked(flows[step.name], step, plan, system, fitted),
             )
             for step in steps
         ),
@@ -187,7 +187,7 @@ def _requests(flow: Flow) -> float:
 
 
 def _blocked(
-    flows: Sequence[Flow], step: Step, plan: JobPlan, one: PublishedSystem, fitted: FittedNumbers
+    flows: Sequence[Flow], step: Step, plan: JobPlan, system: PublishedSystem, fitted: FittedNumbers
 ) -> dict[Role, float]:
     """Seconds that a step waits for each role even alone.
 
@@ -197,7 +197,7 @@ def _blocked(
     of a procedure wait at the same time.
     """
     program = CATALOGUE[plan.program]
-    stores = {role: store for store in one.devices for role in store.roles}
+    stores = {role: store for store in system.devices for role in store.roles}
     threads = fitted.threads if step.kind == "procedure" else 1.0
     found: dict[Role, float] = dict.fromkeys(ROLES, 0.0)
     for flow, (_, made) in zip(flows, _passes(step), strict=True):
@@ -209,8 +209,8 @@ def _blocked(
             seconds += (1.0 - missed) * value("array_cache_latency_seconds")
             found[flow.role] += requests * seconds / plan.options.queue_depth
             continue
-        seconds = requests * stream_seconds(one, store) * fitted.unhidden_ratio
-        if one.parallel_file_system is not None:
+        seconds = requests * stream_seconds(system, store) * fitted.unhidden_ratio
+        if system.parallel_file_system is not None:
             seconds += flow.device_bytes / fitted.stream_bytes_per_second
         found[flow.role] += seconds / threads
     return found
@@ -228,17 +228,17 @@ class _JobTimes:
 
 
 def _figures(
-    one: PublishedSystem, plan: Plan, outcome: SimulationOutcome, fitted: FittedNumbers, active: float
+    system: PublishedSystem, plan: Plan, outcome: SimulationOutcome, fitted: FittedNumbers, active: float
 ) -> dict[str, float]:
     counts = [group.count for group in outcome.resources.groups]
-    jobs = [_times(run_, outcome, one, fitted) for run_ in outcome.jobs]
+    jobs = [_times(run_, outcome, system, fitted) for run_ in outcome.jobs]
     weights = [counts[run_.group] for run_ in outcome.jobs]
     ratios = [job.cpu / job.real for job in jobs]
     found = {
         "time.real_time_seconds": _sum([job.real for job in jobs], weights),
         "time.user_cpu_seconds": _sum([job.user for job in jobs], weights),
         "time.system_cpu_seconds": _sum([job.system for job in jobs], weights),
-        "time.memory_bytes": one.nodes
+        "time.memory_bytes": system.nodes
         * float(sum(CATALOGUE[job.program].memory_bytes(job.options) for job in plan.jobs())),
         "time.elapsed_seconds": outcome.elapsed_seconds,
         "time.active_seconds": active,
@@ -250,11 +250,11 @@ def _figures(
     found["cpu_real_ratio.above_one"] = float(
         found["time.user_cpu_seconds"] + found["time.system_cpu_seconds"] > found["time.real_time_seconds"]
     )
-    return {**found, **_throughput(one, outcome, counts, active)}
+    return {**found, **_throughput(system, outcome, counts, active)}
 
 
 def _times(
-    job: SimulatedJob, outcome: SimulationOutcome, one: PublishedSystem, fitted: FittedNumbers
+    job: SimulatedJob, outcome: SimulationOutcome, system: PublishedSystem, fitted: FittedNumbers
 ) -> _JobTimes:
     speed = outcome.resources.groups[job.group].kind.core_speed
     cpu = sum(step.activity.step.cpu_seconds for step in job.steps) / speed
@@ -263,8 +263,8 @@ def _times(
     asked = sum(map(_requests, flows)) * value("system_seconds_per_request")
     kernel = min((copied + asked) / speed, cpu)
     blocked = sum(sum(step.blocked().values()) for step in job.steps)
-    charged = fitted.waiting_cpu_ratio * blocked if one.waits_on_cpu else 0.0
-    logged = value(one.thread_share) if one.logs_core_share else 1.0
+    charged = fitted.waiting_cpu_ratio * blocked if system.waits_on_cpu else 0.0
+    logged = value(system.thread_share) if system.logs_core_share else 1.0
     return _JobTimes(
         real=job.ended - job.started, user=(cpu - kernel) * logged, system=(kernel + charged) * logged
     )
@@ -286,7 +286,7 @@ def _busy(outcome: SimulationOutcome, active: float) -> float:
 
 
 def _throughput(
-    one: PublishedSystem, outcome: SimulationOutcome, counts: list[int], active: float
+    system: PublishedSystem, outcome: SimulationOutcome, counts: list[int], active: float
 ) -> dict[str, float]:
     recording, seconds = outcome.recording, window_seconds(active)
     edges = np.append(np.arange(0.0, active - seconds / 2, seconds), active)
@@ -313,7 +313,7 @@ def _throughput(
         "device.sustained.total_bytes_per_second": sustained,
         "device.lowest.total_bytes_per_second": float(total.min()),
         "device.sustained_bytes_per_second_per_core": sustained
-        / sum(cores.value * cores.count for cores in one.cores),
+        / sum(cores.value * cores.count for cores in system.cores),
     }
 
 

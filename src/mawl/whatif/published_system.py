@@ -174,52 +174,52 @@ def value(name: str) -> float:
     return assumed()[name].value
 
 
-def system_of(one: PublishedSystem) -> System:
+def system_of(system: PublishedSystem) -> System:
     """The description that the engine simulates; ``sources`` say what is published and what assumed.
 
     Cores are counted in threads that can compute at full speed side by side: cores / thread share.
     """
     sources: dict[str, str] = {}
     kinds = []
-    clock = one.clock_mhz.value * 1e6 if one.clock_mhz else value(str(one.clock))
-    for number, cores in enumerate(one.cores):
+    clock = system.clock_mhz.value * 1e6 if system.clock_mhz else value(str(system.clock))
+    for number, cores in enumerate(system.cores):
         key = f"nodes.{number}"
         kinds.append(
             NodeKind(
                 count=cores.count,
-                cores=cores.value / value(one.thread_share),
+                cores=cores.value / value(system.thread_share),
                 core_speed=clock / REFERENCE_HERTZ,
-                threads_per_core=int(one.threads_per_core.value) if one.threads_per_core else 1,
-                memory_bytes=one.memory_gib.value * GIB,
-                link_bytes_per_second=None if one.link is None else _ports_rate(one.link),
-                roles={role: (device.name,) for device in one.devices for role in device.roles},
+                threads_per_core=int(system.threads_per_core.value) if system.threads_per_core else 1,
+                memory_bytes=system.memory_gib.value * GIB,
+                link_bytes_per_second=None if system.link is None else _ports_rate(system.link),
+                roles={role: (device.name,) for device in system.devices for role in device.roles},
             )
         )
-        sources[f"{key}.cores"] = f"published: {cores.quote}; assumed: {one.thread_share}"
+        sources[f"{key}.cores"] = f"published: {cores.quote}; assumed: {system.thread_share}"
         sources[f"{key}.core_speed"] = (
-            f"published: {one.clock_mhz.quote}" if one.clock_mhz else f"assumed: {one.clock}"
+            f"published: {system.clock_mhz.quote}" if system.clock_mhz else f"assumed: {system.clock}"
         )
-        sources[f"{key}.memory_bytes"] = f"published: {one.memory_gib.quote}"
-        if one.link is not None:
+        sources[f"{key}.memory_bytes"] = f"published: {system.memory_gib.quote}"
+        if system.link is not None:
             sources[f"{key}.link_bytes_per_second"] = (
-                f"published: {one.link.ports.quote}; assumed: {one.link.kind}_ratio"
+                f"published: {system.link.ports.quote}; assumed: {system.link.kind}_ratio"
             )
-    if one.fabric is not None:
+    if system.fabric is not None:
         sources["fabric_bytes_per_second"] = (
-            f"published: {one.fabric.ports.quote}; assumed: {one.fabric.kind}_ratio"
+            f"published: {system.fabric.ports.quote}; assumed: {system.fabric.kind}_ratio"
         )
-    total = one.fabric.total_gb if one.fabric is not None else None
+    total = system.fabric.total_gb if system.fabric is not None else None
     if total is not None:
         sources["fabric_shared_bytes_per_second"] = f"assumed: a bound of both directions, from {total.quote}"
-    for store in one.devices:
+    for store in system.devices:
         measured = store.read_mb.quote if store.read_mb else f"{store.units.quote}; assumed: {store.kind}"
         for way in ("read", "write"):
             sources[f"devices.{store.name}.{way}_bytes_per_second"] = f"published: {measured}"
     return System(
-        name=one.id,
+        name=system.id,
         nodes=tuple(kinds),
-        devices=tuple(device_of(store) for store in one.devices),
-        fabric_bytes_per_second=None if one.fabric is None else _ports_rate(one.fabric),
+        devices=tuple(device_of(store) for store in system.devices),
+        fabric_bytes_per_second=None if system.fabric is None else _ports_rate(system.fabric),
         fabric_shared_bytes_per_second=None if total is None else total.value * 1e9,
         sources=sources,
     )
@@ -310,7 +310,7 @@ def missed_ratio(store: Store, direction: Direction, places: float, requests: fl
     return 0.0 if direction == "write" else places * -math.expm1(-requests / places) / requests
 
 
-def stream_seconds(one: PublishedSystem, store: Store) -> float:
+def stream_seconds(system: PublishedSystem, store: Store) -> float:
     """A request of a stream, in sequence, while nothing else is asked of the store.
 
     The cache of an array has read ahead of the stream or takes the write, so the request does not wait for
@@ -318,12 +318,12 @@ def stream_seconds(one: PublishedSystem, store: Store) -> float:
     """
     if store.cache is None:
         return unit_seconds(store)
-    ports = one.link
-    assert ports is not None, f"{one.id}: an array with a cache lies behind ports"
+    ports = system.link
+    assert ports is not None, f"{system.id}: an array with a cache lies behind ports"
     port = _ports_rate(ports) / ports.ports.value
     return value("array_cache_latency_seconds") + block_bytes(store) / port
 
 
-def sessions_of(one: PublishedSystem) -> int:
+def sessions_of(system: PublishedSystem) -> int:
     """Sessions of each node."""
-    return int(one.sessions.value if one.sessions else value(str(one.sessions_assumed)))
+    return int(system.sessions.value if system.sessions else value(str(system.sessions_assumed)))

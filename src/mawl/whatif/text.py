@@ -46,8 +46,8 @@ LIMITS = {
 def parts(answer: SimulationAnswer) -> list[Part]:
     """The prediction, its validity, what limits it, and what more of each resource would gain."""
     rates = [
-        f"{one.device} {one.direction}: {figure(one.bytes_per_second, format_rate)} ({one.ground})"
-        for one in answer.rates
+        f"{rate.device} {rate.direction}: {figure(rate.bytes_per_second, format_rate)} ({rate.ground})"
+        for rate in answer.rates
     ]
     devices = Sentences(["what the devices of the measured system can do:"])
     return [
@@ -251,7 +251,7 @@ def score_cells(score: PublishedScore) -> tuple[str, ...]:
     return (
         score.paper or ("all" if score.fitted is None else "on no fitted system"),
         str(score.figures),
-        *(f"{one:.2f}" for one in errors),
+        *(f"{error:.2f}" for error in errors),
         "the model" if score.unseen_error < error else rule,
     )
 

@@ -105,7 +105,7 @@ async def _library(request: Request) -> Response:
     site: Site = request.app.state.site
     query = query_of(request.query_params.multi_items())
 
-    def made() -> Page:
+    def listing() -> Page:
         found, whole = campaigns_below(site.folders.runs)
         # A folder that holds campaigns is not listed as an unreadable run.
         above = {part for name in found for part in (name, name.partition("/")[0])}
@@ -115,7 +115,7 @@ async def _library(request: Request) -> Response:
         shown = {"campaigns": campaigns, "looked_into": None if whole else MOST_FOLDERS}
         return library_page({**contents(entries, query, known, time.time()), **shown})
 
-    return await site.listings.run(made)
+    return await site.listings.run(listing)
 
 
 async def _overview(request: Request) -> Response:
@@ -127,13 +127,13 @@ async def _overview(request: Request) -> Response:
     except MawlError as error:
         trouble = str(error)
 
-    def made() -> str:
+    def row() -> str:
         entry = site.folders.entry(folder.name)
         overview = site.reports.overviews(site.folders.states).get(entry.name)
         entry = msgspec.structs.replace(entry, trouble=entry.trouble or trouble)
         return row_html(row_of(entry, Query(), overview, time.time()))
 
-    return HTMLResponse(await site.listings.run(made))
+    return HTMLResponse(await site.listings.run(row))
 
 
 async def _run(request: Request) -> Response:

@@ -120,9 +120,9 @@ class PageServer(uvicorn.Server):
 
     def _connection(self) -> Connection:
         state = self.lifespan.state
-        made = Connection(self.config, self.server_state, state)
-        made.ends_with_answer = lambda: self.full
-        return made
+        connection = Connection(self.config, self.server_state, state)
+        connection.ends_with_answer = lambda: self.full
+        return connection
 
     async def _place(self) -> None:
         while self._is_full():
@@ -136,7 +136,9 @@ class PageServer(uvicorn.Server):
         return len(self._open()) >= MOST_CONNECTIONS or len(every) >= 2 * MOST_CONNECTIONS
 
     def _open(self) -> list[Connection]:
-        every = (one for one in self.server_state.connections if isinstance(one, Connection))
+        every = (
+            connection for connection in self.server_state.connections if isinstance(connection, Connection)
+        )
         return [one for one in every if not one.transport.is_closing()]
 
     def _make_room(self) -> None:

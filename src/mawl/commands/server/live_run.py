@@ -91,10 +91,10 @@ class CpuShare:
 
     def spend(self, work: Callable[[], Result]) -> Result:
         before = self._cpu()
-        made = work()
+        path = work()
         self._ended_at = self._clock()
         self._rest_until = self._ended_at + (self._cpu() - before) * (1 / SHARE_RATIO - 1)
-        return made
+        return path
 
 
 class Growing:

@@ -74,10 +74,10 @@ class Reports:
         self._overviews: dict[str, tuple[State, Overview]] = {}
 
     async def page(self, folder: Path, state: State) -> bytes:
-        return await self._of_one("report", folder, state, self._renderers.report)
+        return await self._page_of_run("report", folder, state, self._renderers.report)
 
     async def summary(self, folder: Path, state: State) -> Judged:
-        kept = await self._of_one("summary", folder, state, lambda _, summary: json.render(summary))
+        kept = await self._page_of_run("summary", folder, state, lambda _, summary: json.render(summary))
         return msgspec.json.decode(kept, type=Judged)
 
     async def read(self, folder: Path, state: State) -> None:
@@ -89,13 +89,13 @@ class Reports:
         compare = self._renderers.comparison
         assert compare is not None
 
-        def made() -> bytes:
+        def encoded() -> bytes:
             opened = [
                 [StoredView(open_run(folder, compacting=False)) for folder, _ in side] for side in sides
             ]
             return _encode(compare(opened))
 
-        return await self._kept.get(("comparison", *sides), made)
+        return await self._kept.get(("comparison", *sides), encoded)
 
     async def campaign(self, folder: Path) -> bytes:
         """The page of a campaign, kept for as long as its record and its runs are the same."""
@@ -112,13 +112,13 @@ class Reports:
             if (found := self._overviews.get(name)) is not None and found[0] == state
         }
 
-    async def _of_one(
+    async def _page_of_run(
         self, kind: str, folder: Path, state: State, render: Callable[[StoredView, Judged], str]
     ) -> bytes:
-        def made() -> bytes:
+        def encoded() -> bytes:
             return _encode(render(*self._judged(folder, state)))
 
-        return await self._kept.get((kind, folder, state), made)
+        return await self._kept.get((kind, folder, state), encoded)
 
     def _judged(self, folder: Path, state: State) -> tuple[StoredView, Judged]:
         view = StoredView(open_run(folder, compacting=False))

@@ -222,18 +222,18 @@ class FoundCampaigns(NamedTuple):
 def campaigns_below(runs: Path) -> FoundCampaigns:
     """The campaigns in the first ``MOST_FOLDERS``, the least deep ones first; nothing below a run or a
     campaign."""
-    found: dict[str, Path] = {}
+    paths: dict[str, Path] = {}
     waiting, whole = [(runs, 0)], True
     for folder, depth in waiting:
         for child in _folders(folder):
             if (child / CAMPAIGN).is_file():
-                found[child.relative_to(runs).as_posix()] = child
+                paths[child.relative_to(runs).as_posix()] = child
             elif depth + 1 < DEEPEST and not (child / FACTS).exists():
                 if len(waiting) < MOST_FOLDERS:
                     waiting.append((child, depth + 1))
                 else:
                     whole = False
-    return FoundCampaigns(dict(sorted(found.items())), whole)
+    return FoundCampaigns(dict(sorted(paths.items())), whole)
 
 
 class CampaignRecords:

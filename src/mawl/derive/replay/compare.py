@@ -49,10 +49,10 @@ def logged_night(found: Matched, derived: Mapping[str, DerivedJob]) -> dict[str,
     if found.zero is None:
         return {}
     spans = {}
-    for one in found.jobs:
-        start, end = one.logged.job.started_at, one.logged.job.ended_at
+    for job in found.jobs:
+        start, end = job.logged.job.started_at, job.logged.job.ended_at
         if start is not None and end is not None and start <= end:
-            scale, name = one.derived.scale, one.derived.name
+            scale, name = job.derived.scale, job.derived.name
             spans[name] = (name, (start - found.zero) * scale, (end - found.zero) * scale)
     return jobs_of_night(spans, derived)
 
@@ -123,28 +123,28 @@ def steps_of(
     jobs: Sequence[MatchedJob], records: Mapping[str, JobRecord], run: Run, factor: float
 ) -> tuple[list[ReplayedStep], int]:
     """The steps on both sides, sorted by the change of real time, and how many the run lacks."""
-    ran = {(step.job, step.name): step for step in run.step_records([_id(one, records) for one in jobs])}
+    ran = {(step.job, step.name): step for step in run.step_records([_id(job, records) for job in jobs])}
     found, missing = [], 0
-    for one in jobs:
-        for step, logged in zip(one.derived.steps, one.logged.steps, strict=True):
-            own = ran.get((_id(one, records), step.name))
+    for job in jobs:
+        for step, logged in zip(job.derived.steps, job.logged.steps, strict=True):
+            own = ran.get((_id(job, records), step.name))
             if own is None:
                 missing += 1
                 continue
             found.append(
                 ReplayedStep(
-                    program=one.logged.job.program,
-                    job=one.logged.job.job,
+                    program=job.logged.job.program,
+                    job=job.logged.job.job,
                     run_job=own.job,
                     step=step.name,
-                    figures=_figures(one.derived, step, logged, own, factor),
+                    figures=_figures(job.derived, step, logged, own, factor),
                 )
             )
     return sorted(found, key=_by_change), missing
 
 
-def _id(one: MatchedJob, records: Mapping[str, JobRecord]) -> str:
-    return records[one.derived.name].job
+def _id(job: MatchedJob, records: Mapping[str, JobRecord]) -> str:
+    return records[job.derived.name].job
 
 
 def _figures(
@@ -188,8 +188,8 @@ def summed(parts: Sequence[Figures]) -> Figures:
     """Sums over the steps that have a figure on both sides; of memory the largest."""
 
     def figure(name: str) -> Both:
-        pairs: list[Both] = [getattr(one, name) for one in parts]
-        known = [(one.logs, one.run) for one in pairs if one.logs is not None and one.run is not None]
+        pairs: list[Both] = [getattr(part, name) for part in parts]
+        known = [(pair.logs, pair.run) for pair in pairs if pair.logs is not None and pair.run is not None]
         if not known:
             return Both()
         logs, run = [one for one, _ in known], [one for _, one in known]
@@ -219,11 +219,11 @@ def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
 
 def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
     least = LEAST[name]
-    pairs: list[Both] = [getattr(one.figures, name) for one in steps]
+    pairs: list[Both] = [getattr(step.figures, name) for step in steps]
     errors = sorted(
-        max(one.ratio, 1 / one.ratio) if one.ratio else math.inf
-        for one in pairs
-        if one.ratio is not None and (one.logs or 0.0) >= least
+        max(pair.ratio, 1 / pair.ratio) if pair.ratio else math.inf
+        for pair in pairs
+        if pair.ratio is not None and (pair.logs or 0.0) >= least
     )
     return Closeness(
         figure=name,
@@ -260,7 +260,7 @@ def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
     _check_matched(found, derived, logs, run)
     jobs = run.job_records()
     records = {record.program: record for record in jobs}
-    counting = [one for one in found.jobs if _counts(records.get(one.derived.name))]
+    counting = [job for job in found.jobs if _counts(records.get(job.derived.name))]
     factor = run.facts.workload.scale or 1.0
     steps, missing = steps_of(counting, records, run, factor)
     if not steps:
@@ -277,7 +277,7 @@ def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
     night = None if why_no_night else night_of(jobs, derived)
     logged = logged_night(found, derived)
     ended = {} if why_no_night else ended_jobs(jobs, derived)
-    programs = {one.derived.name: one.logged.job.program for one in found.jobs}
+    programs = {job.derived.name: job.logged.job.program for job in found.jobs}
     programs |= {record.job: programs[record.program] for record in jobs if record.program in programs}
     made = Replay(
         logs_run=logs.facts.run_id,
@@ -298,7 +298,7 @@ def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
             steps=len(steps),
             steps_missing=missing,
         ),
-        total=summed([one.figures for one in steps]),
+        total=summed([step.figures for step in steps]),
         closeness=[closeness_of(name, steps) for name in LEAST],
         due_seconds=next((job.due_seconds for job in derived.values() if job.due_seconds is not None), None),
         logs_night=night_of_side(
@@ -342,7 +342,7 @@ def _check_run(run: Run, derived: Mapping[str, DerivedJob]) -> None:
 
 
 def _check_matched(found: Matched, derived: Mapping[str, DerivedJob], logs: Run, run: Run) -> None:
-    timed = any(step.usage.real_time_seconds for one in found.jobs for step in one.logged.steps)
+    timed = any(step.usage.real_time_seconds for job in found.jobs for step in job.logged.steps)
     if timed and len(found.jobs) >= LEAST_MATCHED_RATIO * len(derived):
         return
     why = (

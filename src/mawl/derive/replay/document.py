@@ -14,7 +14,7 @@ from mawl.derive.replay.tables import (
     closeness,
     figures,
     lines,
-    night_said,
+    night_text,
     programs,
     short_tables,
     steps,
@@ -92,7 +92,7 @@ def _chart(replay: Replay) -> Chart | None:
 
 
 def _night(replay: Replay) -> Card:
-    said, before = night_said(replay.run_night), night_said(replay.logs_night)
+    said, before = night_text(replay.run_night), night_text(replay.logs_night)
     if said is None:
         why = [f"{capital(text)}." for text in replay.remarks if "night" in text]
         return Card("Was the night held?", "Not known", "warn", why[:1])

@@ -104,8 +104,8 @@ def _key_of_derived(job: DerivedJob) -> Key:
     )
 
 
-def _key_of_logged(one: LoggedJob, size: Growth) -> Key:
-    figures = [step_figures(step, "unknown") for step in one.steps]
+def _key_of_logged(job: LoggedJob, size: Growth) -> Key:
+    figures = [step_figures(step, "unknown") for step in job.steps]
     return tuple(
         (
             f"s{step.number}",
@@ -135,9 +135,9 @@ def _zero(
         for job in jobs[:MOST_VOTES]:
             if job.end_seconds is None:
                 continue
-            for one in candidates:
-                if one.job.ended_at is not None:
-                    votes[round(one.job.ended_at - job.end_seconds / job.scale, 2)] += 1
+            for candidate in candidates:
+                if candidate.job.ended_at is not None:
+                    votes[round(candidate.job.ended_at - job.end_seconds / job.scale, 2)] += 1
     if not votes:
         return None, False
     most = max(votes.values())
@@ -150,9 +150,9 @@ def _paired(
 ) -> tuple[list[MatchedJob], list[MatchedJob]]:
     """Pairs of jobs with equal steps: those that the clock matches, and those without times, in order."""
     ends: dict[int, list[LoggedJob]] = {}
-    for one in candidates:
-        if one.job.ended_at is not None:
-            ends.setdefault(_tick(one.job.ended_at), []).append(one)
+    for candidate in candidates:
+        if candidate.job.ended_at is not None:
+            ends.setdefault(_tick(candidate.job.ended_at), []).append(candidate)
     by_clock: list[MatchedJob] = []
     untimed: list[DerivedJob] = []
     for job in jobs:
@@ -164,7 +164,7 @@ def _paired(
         if there:
             by_clock.append(MatchedJob(derived=job, logged=there.pop(0)))
     taken = {one.logged.job.job for one in by_clock}
-    left = [one for one in candidates if one.job.job not in taken]
+    left = [candidate for candidate in candidates if candidate.job.job not in taken]
     return by_clock, [MatchedJob(derived=job, logged=one) for job, one in zip(untimed, left, strict=False)]
 
 

@@ -60,10 +60,10 @@ LONG_NOTE = (
 def short_tables(replay: Replay, most: int) -> list[Table]:
     """For a screen: the steps and the programs that changed most."""
     return [
-        _short("step", [(_step_name(one), one.figures) for one in replay.steps[:most]], len(replay.steps)),
+        _short("step", [(_step_name(step), step.figures) for step in replay.steps[:most]], len(replay.steps)),
         _short(
             "program",
-            [(one_line(one.program), one.figures) for one in replay.programs[:most]],
+            [(one_line(program.program), program.figures) for program in replay.programs[:most]],
             len(replay.programs),
         ),
     ]
@@ -111,8 +111,8 @@ def programs(replay: Replay) -> Table:
         title="programs, those first that changed most",
         head=("program", "jobs", "steps", *TITLES.values()),
         rows=[
-            (one_line(one.program), str(one.jobs), str(one.steps), *_cells(one.figures))
-            for one in replay.programs
+            (one_line(program.program), str(program.jobs), str(program.steps), *_cells(program.figures))
+            for program in replay.programs
         ],
         note=LONG_NOTE,
     )
@@ -169,14 +169,14 @@ def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> Table
     for name, found in shown:
         real = found.real_seconds
         change = None if real.logs is None or real.run is None else real.run - real.logs
-        parts: list[Both] = [getattr(found, one) for one in SHORT_RATIOS]
+        parts: list[Both] = [getattr(found, short_ratio) for short_ratio in SHORT_RATIOS]
         rows.append(
             (
                 name,
                 figure(real.logs, format_seconds),
                 figure(real.run, format_seconds),
                 ABSENT if change is None else signed_seconds(change),
-                *(figure(one.ratio, format_ratio) for one in parts),
+                *(figure(part.ratio, format_ratio) for part in parts),
             )
         )
     more = every - len(shown)
@@ -202,8 +202,8 @@ def _cells(found: Figures) -> list[str]:
     return cells
 
 
-def _step_name(one: ReplayedStep) -> str:
-    return f"{one_line(one.job)} {one_line(one.step)}"
+def _step_name(step: ReplayedStep) -> str:
+    return f"{one_line(step.job)} {one_line(step.step)}"
 
 
 NOT_A_FINDING = (
@@ -231,14 +231,14 @@ def sentence(replay: Replay) -> str:
             f"{format_seconds(real.logs)} of the logs{scaled}"
         )
     said = failed + said if counted.not_finished else said
-    night = night_said(replay.run_night)
+    night = night_text(replay.run_night)
     if night is None:
         return said
-    before = night_said(replay.logs_night)
+    before = night_text(replay.logs_night)
     return f"{said}; the night was {night}" + (f", in the logs {before}" if before is not None else "")
 
 
-def night_said(night: NightOfSide | None) -> str | None:
+def night_text(night: NightOfSide | None) -> str | None:
     """``held with 12 min to spare``; None if no window was named or the night is not judged."""
     if night is None or night.spare_seconds is None:
         return None
@@ -331,7 +331,7 @@ def lines(replay: Replay) -> list[Line]:
 
 
 def _night(night: NightOfSide) -> str:
-    held = night_said(night)
+    held = night_text(night)
     chain = ", then ".join(one.program for one in night.chain[-MOST_OF_CHAIN:])
     more = "..., then " if len(night.chain) > MOST_OF_CHAIN else ""
     return (

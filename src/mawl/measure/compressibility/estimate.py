@@ -323,7 +323,7 @@ class _Look:
                 return False
             before = self.read_bytes
             drawn = {
-                number: self._draw_one(random, storage, edges[number], edges[number + 1], active)
+                number: self._draw_piece(random, storage, edges[number], edges[number + 1], active)
                 for number in slices
             }
             values = {number: found for number, found in drawn.items() if found is not None}
@@ -336,7 +336,7 @@ class _Look:
                 bounds[meter].add({number: found[place] for number, found in values.items()})
         return True
 
-    def _draw_one(
+    def _draw_piece(
         self, random: Random, storage: StorageModel, first: int, last: int, active: Sequence[int]
     ) -> list[float] | None:
         """What a byte of a slice gives; None where ``MOST_TRIES`` could not be read."""

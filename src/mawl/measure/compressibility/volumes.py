@@ -172,7 +172,7 @@ def volume_saving(
     Where ``shared`` volumes make a role, its figure adds up theirs, each of which may err: each is
     sampled to a confidence that leaves the role ``confidence``.
     """
-    found = estimate(
+    estimates = estimate(
         population,
         figures,
         confidence=1.0 - (1.0 - confidence) / shared,
@@ -194,16 +194,16 @@ def volume_saving(
         files=len(population.paths),
         data_bytes=population.bytes,
         hole_bytes=population.hole_bytes,
-        zero_share=found.zero_share,
+        zero_share=estimates.zero_share,
         engine_share=exact_share(population.share(engine_compressed)),
         estimates=[
-            msgspec.structs.replace(estimate, confidence_ratio=confidence) for estimate in found.estimates
+            msgspec.structs.replace(estimate, confidence_ratio=confidence) for estimate in estimates.estimates
         ],
         real=saving,
         real_reason=reason,
         left_out=population.left_out(),
-        cost=found.cost,
-        reason=found.reason,
+        cost=estimates.cost,
+        reason=estimates.reason,
     )
 
 

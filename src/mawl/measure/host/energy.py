@@ -145,7 +145,11 @@ class EnergyCounters:
         """Why no energy is known; empty where some domain was read until the end."""
         if any(domain.reason is None for domain in self._domains.values()):
             return {}
-        return {"energy": next((one.reason for one in self._domains.values() if one.reason), self._reason)}
+        return {
+            "energy": next(
+                (domain.reason for domain in self._domains.values() if domain.reason), self._reason
+            )
+        }
 
     def close(self) -> None:
         for domain in self._domains.values():
@@ -170,17 +174,17 @@ def _zones(powercap: Path) -> dict[str, Counter]:
 
 def _meters(hwmon: Path, clock: Callable[[], float], *, sockets: bool) -> dict[str, Domain]:
     """Meters of the whole machine, and AMD's counters of ``sockets``, if there are no RAPL zones."""
-    found: dict[str, Domain] = {}
+    domains: dict[str, Domain] = {}
     for folder in _folders(hwmon, "hwmon*"):
         name = _name(folder) or ""
         for number, file in _meter_files(folder, name, sockets=sockets):
             label = f"package-{number}" if name == "amd_energy" else f"{MACHINE}/{name}-{folder.name[5:]}"
-            label = label if label not in found else f"{label}-{number}"
+            label = label if label not in domains else f"{label}-{number}"
             kept = KeptFile(file)
-            found[label] = Meter(kept, clock) if file.name.startswith("power") else Counter(kept, None)
-    for one in found.values():
+            domains[label] = Meter(kept, clock) if file.name.startswith("power") else Counter(kept, None)
+    for one in domains.values():
         one.micro()
-    return {name: one for name, one in found.items() if one.reason is None}
+    return {name: one for name, one in domains.items() if one.reason is None}
 
 
 def _meter_files(folder: Path, name: str, *, sockets: bool) -> Iterator[tuple[int, Path]]:

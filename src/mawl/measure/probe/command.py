@@ -124,7 +124,9 @@ class ProbeChoice(msgspec.Struct, frozen=True, kw_only=True):
     def fitted(self, most_bytes: float) -> ProbeChoice:
         """The same with files of at most so many bytes together, as far as the smallest files allow."""
         larger = max(sum(self.file_sizes()) / max(most_bytes, 1.0), 1.0)
-        requests = max(one.request_bytes for one in self.shapes) * max(one.streams for one in self.shapes)
+        requests = max(shape.request_bytes for shape in self.shapes) * max(
+            shape.streams for shape in self.shapes
+        )
         size = max(int(self.file_bytes / larger) // MIB * MIB, LEAST_FITTED_BYTES, requests)
         return msgspec.structs.replace(self, file_bytes=min(size, self.file_bytes))
 

@@ -188,11 +188,11 @@ def claimed_directory(place: ProbePlace, run_id: str) -> Iterator[Path]:
         os.close(lock)
 
 
-def _remove(made: Path) -> None:
-    if kept := remove_tree(made).remarks():
+def _remove(path: Path) -> None:
+    if kept := remove_tree(path).remarks():
         raise UnsuitableMachineError(
             "the probe's files could not be removed",
-            where=str(made),
+            where=str(path),
             why="; ".join(kept),
             cure="run mawl clean with this directory once it can be written",
         )
@@ -219,9 +219,9 @@ def why_cached(file_system: str | None, directory: Path, sys: Path = Path("/sys"
 def _zfs_version(sys: Path) -> tuple[int, int]:
     """The version of the kernel's ZFS; the oldest where it does not say."""
     with contextlib.suppress(OSError):
-        found = re.match(r"(\d+)\.(\d+)", (sys / "module/zfs/version").read_text(errors="replace"))
-        if found:
-            return int(found[1]), int(found[2])
+        match = re.match(r"(\d+)\.(\d+)", (sys / "module/zfs/version").read_text(errors="replace"))
+        if match:
+            return int(match[1]), int(match[2])
     return 0, 0
 
 

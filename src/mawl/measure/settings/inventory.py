@@ -144,27 +144,27 @@ def _preemption(text: str) -> str | None:
 
 
 def _limits(proc: Path) -> Subject:
-    found = Subject("limits")
+    subject = Subject("limits")
     for figure, name in LIMITS.items():
-        found.read(figure, proc / "self/limits", lambda text, name=name: limit_of_process(text, name, 1))  # type: ignore[misc]
-    found.read(
+        subject.read(figure, proc / "self/limits", lambda text, name=name: limit_of_process(text, name, 1))  # type: ignore[misc]
+    subject.read(
         "open_files_most", proc / "self/limits", lambda text: limit_of_process(text, "Max open files", 2)
     )
-    found.sysctls(proc)
-    return found
+    subject.sysctls(proc)
+    return subject
 
 
 def read_memory(proc: Path, sys: Path) -> Iterator[Subject]:
     """Virtual memory, huge pages, swap and NUMA of the whole machine: one subject."""
-    found = Subject("memory")
-    found.sysctls(proc)
+    subject = Subject("memory")
+    subject.sysctls(proc)
     pages = sys / "kernel/mm/transparent_hugepage"
-    found.chosen("transparent_huge_pages", pages / "enabled")
-    found.chosen("transparent_huge_page_defrag", pages / "defrag")
-    found.read("swap_bytes", proc / "meminfo", _swap_bytes)
-    found.read("nodes", sys / "devices/system/node/online", lambda text: len(parse_cpu_list(text)))
-    found.number("ksm", sys / "kernel/mm/ksm/run")
-    yield found
+    subject.chosen("transparent_huge_pages", pages / "enabled")
+    subject.chosen("transparent_huge_page_defrag", pages / "defrag")
+    subject.read("swap_bytes", proc / "meminfo", _swap_bytes)
+    subject.read("nodes", sys / "devices/system/node/online", lambda text: len(parse_cpu_list(text)))
+    subject.number("ksm", sys / "kernel/mm/ksm/run")
+    yield subject
 
 
 def _swap_bytes(text: str) -> int | None:
@@ -197,24 +197,24 @@ def read_network(proc: Path, sys: Path, ask: bool = True) -> Iterator[Subject]:
 
 
 def _interface(name: str, directory: Path, ask: bool) -> Subject:
-    found = Subject("network", name)
-    found.read("speed_bits_per_second", directory / "speed", lambda text: _speed(text))
-    speed = found.figures["speed_bits_per_second"]
-    found.put(
+    subject = Subject("network", name)
+    subject.read("speed_bits_per_second", directory / "speed", lambda text: _speed(text))
+    speed = subject.figures["speed_bits_per_second"]
+    subject.put(
         "fast",
         speed >= FAST_BITS_PER_SECOND if isinstance(speed, int) else None,
         "its speed is not known",
     )
-    found.number("mtu_bytes", directory / "mtu")
-    found.text("duplex", directory / "duplex")
-    found.number("transmit_queue_length", directory / "tx_queue_len")
+    subject.number("mtu_bytes", directory / "mtu")
+    subject.text("duplex", directory / "duplex")
+    subject.number("transmit_queue_length", directory / "tx_queue_len")
     queues = names_in(directory / "queues")
     for figure, start in (("receive_queues", "rx-"), ("transmit_queues", "tx-")):
-        found.put(figure, sum(queue.startswith(start) for queue in queues) or None)
+        subject.put(figure, sum(queue.startswith(start) for queue in queues) or None)
     driver = directory / "device/driver"
-    found.put("driver", driver.resolve().name if driver.exists() else None, "it has no device")
-    _ethtool(found, name, ask)
-    return found
+    subject.put("driver", driver.resolve().name if driver.exists() else None, "it has no device")
+    _ethtool(subject, name, ask)
+    return subject
 
 
 def _speed(text: str) -> int | None:
@@ -222,21 +222,21 @@ def _speed(text: str) -> int | None:
     return int(text) * MEGABIT if int(text) > 0 else None
 
 
-def _ethtool(found: Subject, name: str, ask: bool) -> None:
+def _ethtool(subject: Subject, name: str, ask: bool) -> None:
     rings = ("receive_ring_most", "transmit_ring_most", "receive_ring", "transmit_ring")
     if not ask:
         for figure in (*rings, *OFFLOADS):
-            found.put(figure, None, "not asked: the folders replace a machine")
+            subject.put(figure, None, "not asked: the folders replace a machine")
         return
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as channel:
         told = _ethtool_answer(channel, name, struct.pack("=9I", GRINGPARAM, *[0] * 8))
         numbers = struct.unpack("=9I", told) if isinstance(told, bytes) else None
         for figure, place in zip(rings, (1, 4, 5, 8), strict=True):
-            found.put(figure, numbers[place] if numbers else None, str(told))
+            subject.put(figure, numbers[place] if numbers else None, str(told))
         for figure, command in OFFLOADS.items():
             told = _ethtool_answer(channel, name, struct.pack("=2I", command, 0))
             value = bool(struct.unpack("=2I", told)[1]) if isinstance(told, bytes) else None
-            found.put(figure, value, str(told))
+            subject.put(figure, value, str(told))
 
 
 def _ethtool_answer(channel: socket.socket, name: str, question: bytes) -> bytes | str:
@@ -258,7 +258,7 @@ HOST_DECIDES = "no cpufreq: on a virtual machine its host decides"
 def read_processors(sys: Path, machine: Machine) -> Iterator[Subject]:
     """Frequency, turbo, hardware threads and idle states: one subject for all processors."""
     cpu = sys / "devices/system/cpu"
-    found = Subject("cpu")
+    subject = Subject("cpu")
     numbers = online_processors(sys)
     policies = [cpu / f"cpu{number}/cpufreq" for number in numbers]
 
@@ -270,29 +270,29 @@ def read_processors(sys: Path, machine: Machine) -> Iterator[Subject]:
         ("driver", "scaling_driver"),
         ("energy_preference", "energy_performance_preference"),
     ):
-        found.put(figure, ", ".join(sorted(set(all_of(name)))) or None, HOST_DECIDES)
+        subject.put(figure, ", ".join(sorted(set(all_of(name)))) or None, HOST_DECIDES)
     bounds: tuple[tuple[str, str, Callable[[list[int]], int]], ...] = (
         ("lowest_frequency_hertz", "scaling_min_freq", min),
         ("highest_frequency_hertz", "scaling_max_freq", max),
     )
     for figure, name, end in bounds:
         values = [int(text) * KILOHERTZ for text in all_of(name) if text.isdigit()]
-        found.put(figure, end(values) if values else None, HOST_DECIDES)
+        subject.put(figure, end(values) if values else None, HOST_DECIDES)
     off, boost = known_text(cpu / "intel_pstate/no_turbo"), known_text(cpu / "cpufreq/boost")
     turbo = {"0": True, "1": False}.get(off or "", {"0": False, "1": True}.get(boost or ""))
-    found.put("turbo", turbo, HOST_DECIDES)
-    found.text("smt", cpu / "smt/control")
+    subject.put("turbo", turbo, HOST_DECIDES)
+    subject.text("smt", cpu / "smt/control")
     siblings = core_siblings(sys)
-    found.put("threads_per_core", max(map(len, siblings), default=None))
-    _idle_states(found, cpu, numbers)
-    found.put("isolated", known_text(cpu / "isolated") or "none")
-    found.put("virtual", machine.virtual or "none")
-    yield found
+    subject.put("threads_per_core", max(map(len, siblings), default=None))
+    _idle_states(subject, cpu, numbers)
+    subject.put("isolated", known_text(cpu / "isolated") or "none")
+    subject.put("virtual", machine.virtual or "none")
+    yield subject
 
 
-def _idle_states(found: Subject, cpu: Path, numbers: list[int]) -> None:
+def _idle_states(subject: Subject, cpu: Path, numbers: list[int]) -> None:
     """Of the first processor that is on: they are alike, but for what somebody disabled on one alone."""
-    found.read("idle_driver", cpu / "cpuidle/current_driver", lambda text: text or None)
+    subject.read("idle_driver", cpu / "cpuidle/current_driver", lambda text: text or None)
     directory = cpu / f"cpu{numbers[0] if numbers else 0}/cpuidle"
     names, exits = [], []
     for state in names_in(directory):
@@ -300,17 +300,17 @@ def _idle_states(found: Subject, cpu: Path, numbers: list[int]) -> None:
             names.append(known_text(directory / state / "name") or state)
             exits.append(int(known_text(directory / state / "latency") or 0) / MICROSECONDS)
     reason = "no cpuidle: on a virtual machine its host decides"
-    found.put("idle_states", " ".join(names) or None, reason)
-    found.put("idle_exit_seconds", max(exits, default=None), reason)
+    subject.put("idle_states", " ".join(names) or None, reason)
+    subject.put("idle_exit_seconds", max(exits, default=None), reason)
 
 
 def read_container(proc: Path, sys: Path, machine: Machine) -> Subject:
     """The bounds that a container or control group puts on this process."""
-    found = Subject("container")
-    found.put("container", machine.container or "none")
-    found.put("cpu_quota_cores", machine.cpu_quota_cores, "no bound")
-    found.put("memory_limit_bytes", machine.memory_limit_bytes, "no bound")
-    found.put("usable_cpus", len(machine.usable_cpus) if machine.usable_cpus else None)
+    subject = Subject("container")
+    subject.put("container", machine.container or "none")
+    subject.put("cpu_quota_cores", machine.cpu_quota_cores, "no bound")
+    subject.put("memory_limit_bytes", machine.memory_limit_bytes, "no bound")
+    subject.put("usable_cpus", len(machine.usable_cpus) if machine.usable_cpus else None)
     own = next(
         (
             line[3:]
@@ -320,5 +320,5 @@ def read_container(proc: Path, sys: Path, machine: Machine) -> Subject:
         None,
     )
     group = sys / "fs/cgroup" / (own or "/").lstrip("/")
-    found.put("io_limits", known_text(group / "io.max"), "no bound by io.max of its control group")
-    return found
+    subject.put("io_limits", known_text(group / "io.max"), "no bound by io.max of its control group")
+    return subject

@@ -108,31 +108,31 @@ def read_adapters(sys: Path) -> Iterator[Subject]:
     """SCSI hosts with their fibre-channel port, then NVMe controllers."""
     for name in names_in(sys / "class/scsi_host"):
         directory, port = sys / "class/scsi_host" / name, sys / "class/fc_host" / name
-        found = Subject("adapter", name)
-        found.put("kind", "fibre channel" if port.exists() else "scsi")
-        found.text("driver", directory / "proc_name")
-        found.number("queue", directory / "can_queue")
-        found.number("commands_per_device", directory / "cmd_per_lun")
-        parameter = QUEUE_DEPTHS.get(str(found.figures["driver"]))
+        subject = Subject("adapter", name)
+        subject.put("kind", "fibre channel" if port.exists() else "scsi")
+        subject.text("driver", directory / "proc_name")
+        subject.number("queue", directory / "can_queue")
+        subject.number("commands_per_device", directory / "cmd_per_lun")
+        parameter = QUEUE_DEPTHS.get(str(subject.figures["driver"]))
         if port.exists():
-            found.text("speed", port / "speed")
-            found.text("state", port / "port_state")
+            subject.text("speed", port / "speed")
+            subject.text("state", port / "port_state")
         if parameter is not None:
-            found.number(
-                "lun_queue_depth", sys / "module" / str(found.figures["driver"]) / "parameters" / parameter
+            subject.number(
+                "lun_queue_depth", sys / "module" / str(subject.figures["driver"]) / "parameters" / parameter
             )
-        found.number("numa_node", directory / "device/../numa_node")
-        yield found
+        subject.number("numa_node", directory / "device/../numa_node")
+        yield subject
     for name in names_in(sys / "class/nvme"):
         directory = sys / "class/nvme" / name
-        found = Subject("adapter", name)
-        found.put("kind", "nvme")
-        found.text("transport", directory / "transport")
-        found.text("state", directory / "state")
-        found.number("queue", directory / "queue_count")
-        found.read("queue_entries", directory / "sqsize", lambda text: int(text) + 1)
-        found.number("numa_node", directory / "numa_node")
-        yield found
+        subject = Subject("adapter", name)
+        subject.put("kind", "nvme")
+        subject.text("transport", directory / "transport")
+        subject.text("state", directory / "state")
+        subject.number("queue", directory / "queue_count")
+        subject.read("queue_entries", directory / "sqsize", lambda text: int(text) + 1)
+        subject.number("numa_node", directory / "numa_node")
+        yield subject
 
 
 def read_lustre(proc: Path, sys: Path) -> Iterator[Subject]:
@@ -152,15 +152,15 @@ def read_lustre(proc: Path, sys: Path) -> Iterator[Subject]:
         for name in sorted(
             {*names_in(sys / "fs/lustre" / part), *names_in(proc / "fs/lustre" / part)} - {"num_refs"}
         ):
-            found = Subject("lustre", f"{part}.{name}")
+            subject = Subject("lustre", f"{part}.{name}")
             for figure, file in figures.items():
                 places = [
                     base / "fs/lustre" / part / name / file for base in (sys, proc, sys / "kernel/debug")
                 ]
                 there = next((place for place in places if place.exists()), places[0])
                 factor = MIB if figure.endswith("_bytes") else 1
-                found.read(figure, there, lambda text, factor=factor: _lustre_number(text) * factor)  # type: ignore[misc]
-            yield found
+                subject.read(figure, there, lambda text, factor=factor: _lustre_number(text) * factor)  # type: ignore[misc]
+            yield subject
 
 
 def _lustre_number(text: str) -> int:
@@ -184,23 +184,23 @@ def read_block(sys: Path, devices: Iterable[str]) -> Iterator[Subject]:
 
 
 def _block_device(name: str, directory: Path) -> Subject:
-    found, queue = Subject("block", name), directory / "queue"
+    subject, queue = Subject("block", name), directory / "queue"
     for file, (figure, parse) in QUEUE_FILES.items():
-        found.read(figure, queue / file, parse)
-    found.read(
+        subject.read(figure, queue / file, parse)
+    subject.read(
         "schedulers", queue / "scheduler", lambda text: " ".join(word.strip("[]") for word in text.split())
     )
-    found.number("queue_depth", directory / "device/queue_depth")
-    found.seconds("write_throttling_seconds", queue / "wbt_lat_usec", MILLION)
-    found.put("transport", _transport(name, directory))
-    found.text("zoned", queue / "zoned")
-    found.text("model", directory / "device/model")
-    found.number("size_bytes", directory / "size", SECTOR_BYTES)
-    found.put(
+    subject.number("queue_depth", directory / "device/queue_depth")
+    subject.seconds("write_throttling_seconds", queue / "wbt_lat_usec", MILLION)
+    subject.put("transport", _transport(name, directory))
+    subject.text("zoned", queue / "zoned")
+    subject.text("model", directory / "device/model")
+    subject.number("size_bytes", directory / "size", SECTOR_BYTES)
+    subject.put(
         "members", " ".join(names_in(directory / "slaves")) or None, "it is made of no other device, as far "
         "as the kernel says"
     )  # fmt: skip
-    return found
+    return subject
 
 
 def _transport(name: str, directory: Path) -> str:
@@ -223,12 +223,12 @@ def _multipath(name: str, directory: Path) -> Iterator[Subject]:
     """A map of device mapper's multipath target: its paths are its slaves."""
     if not (known_text(directory / "dm/uuid") or "").startswith("mpath-"):
         return
-    found, paths = Subject("multipath", name), names_in(directory / "slaves")
+    subject, paths = Subject("multipath", name), names_in(directory / "slaves")
     states = [known_text(directory / "slaves" / path / "device/state") for path in paths]
-    found.put("paths", len(paths))
-    found.put("paths_usable", sum(state in ("running", "live") for state in states))
-    found.put("policy", None, f"the table of {name} is for root: dmsetup table or multipath -ll")
-    yield found
+    subject.put("paths", len(paths))
+    subject.put("paths_usable", sum(state in ("running", "live") for state in states))
+    subject.put("policy", None, f"the table of {name} is for root: dmsetup table or multipath -ll")
+    yield subject
 
 
 def _nvme_paths(sys: Path) -> Iterator[Subject]:
@@ -236,12 +236,12 @@ def _nvme_paths(sys: Path) -> Iterator[Subject]:
     for name in names_in(sys / "class/nvme-subsystem"):
         directory = sys / "class/nvme-subsystem" / name
         controllers = [entry for entry in names_in(directory) if (directory / entry / "transport").exists()]
-        found = Subject("multipath", name)
-        found.put("paths", len(controllers))
+        subject = Subject("multipath", name)
+        subject.put("paths", len(controllers))
         states = [known_text(directory / entry / "state") for entry in controllers]
-        found.put("paths_usable", states.count("live"))
-        found.text("policy", directory / "iopolicy")
-        yield found
+        subject.put("paths_usable", states.count("live"))
+        subject.text("policy", directory / "iopolicy")
+        yield subject
 
 
 FSGEOMETRY_V1 = 0x80705864
@@ -271,62 +271,62 @@ def _per_mount_options(proc: Path) -> dict[str, str]:
 
 
 def _mount_settings(mount: Mount, own: str, proc: Path, sys: Path) -> Subject:
-    found = Subject("file_system", mount.mount_point)
+    subject = Subject("file_system", mount.mount_point)
     words = [word for word in f"{own},{mount.options}".split(",") if word]
     words = list(dict.fromkeys(words))
-    found.put("type", mount.file_system)
-    found.put("network", mount.file_system in NETWORK_FILE_SYSTEMS)
-    found.put("mount_options", ",".join(words))
+    subject.put("type", mount.file_system)
+    subject.put("network", mount.file_system in NETWORK_FILE_SYSTEMS)
+    subject.put("mount_options", ",".join(words))
     times = next((word for word in ("noatime", "relatime") if word in words), "strictatime")
-    found.put("access_times", times)
-    found.put("discard", any(word == "discard" or word.startswith("discard=") for word in words))
-    _space_figures(found, mount.mount_point)
-    found.number("read_ahead_bytes", sys / "class/bdi" / mount.device / "read_ahead_kb", KIB)
+    subject.put("access_times", times)
+    subject.put("discard", any(word == "discard" or word.startswith("discard=") for word in words))
+    _space_figures(subject, mount.mount_point)
+    subject.number("read_ahead_bytes", sys / "class/bdi" / mount.device / "read_ahead_kb", KIB)
     kind = mount.file_system
     if kind == "ext4":
-        _ext4(found, mount, proc, sys)
+        _ext4(subject, mount, proc, sys)
     elif kind == "xfs":
-        _xfs(found, mount)
+        _xfs(subject, mount)
     elif kind == "btrfs":
-        found.put("compression", mount.option("compress") or mount.option("compress-force") or "none")
+        subject.put("compression", mount.option("compress") or mount.option("compress-force") or "none")
     elif kind in ("nfs", "nfs4"):
-        _nfs(found, mount)
-    return found
+        _nfs(subject, mount)
+    return subject
 
 
-def _space_figures(found: Subject, mount_point: str) -> None:
+def _space_figures(subject: Subject, mount_point: str) -> None:
     try:
         told = os.statvfs(mount_point)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         for figure in ("block_bytes", "request_bytes", "used_ratio"):
-            found.put(figure, None, f"{mount_point}: {reason}")
+            subject.put(figure, None, f"{mount_point}: {reason}")
         return
     used, usable = told.f_blocks - told.f_bfree, told.f_blocks - told.f_bfree + told.f_bavail
-    found.put("block_bytes", told.f_frsize)
-    found.put("request_bytes", told.f_bsize)
-    found.put("used_ratio", used / usable if usable else None, "it has no size")
+    subject.put("block_bytes", told.f_frsize)
+    subject.put("request_bytes", told.f_bsize)
+    subject.put("used_ratio", used / usable if usable else None, "it has no size")
 
 
-def _ext4(found: Subject, mount: Mount, proc: Path, sys: Path) -> None:
+def _ext4(subject: Subject, mount: Mount, proc: Path, sys: Path) -> None:
     """``/proc/fs/ext4/DEVICE/options`` has those that are the default, too; stripe there is in blocks."""
     path = proc / "fs/ext4" / (device_name(mount.device, sys) or mount.device) / "options"
     text = known_text(path)
     if text is None:
         for figure in ("stripe_unit_bytes", "stripe_width_bytes", "commit_seconds", "data_mode"):
-            found.put(figure, None, f"{path} cannot be read")
+            subject.put(figure, None, f"{path} cannot be read")
         return
     words = dict(line.partition("=")[::2] for line in text.splitlines())
-    block = found.figures.get("block_bytes")
+    block = subject.figures.get("block_bytes")
     stripe = int(words.get("stripe") or 0)
-    found.put("stripe_width_bytes", stripe * block if isinstance(block, int) else None)
-    found.put("stripe_unit_bytes", None, "ext4 keeps the stride in its superblock alone: tune2fs -l (root)")
+    subject.put("stripe_width_bytes", stripe * block if isinstance(block, int) else None)
+    subject.put("stripe_unit_bytes", None, "ext4 keeps the stride in its superblock alone: tune2fs -l (root)")
     commit = words.get("commit", "")
-    found.put("commit_seconds", int(commit) if commit.isdigit() else None)
-    found.put("data_mode", words.get("data"), "the kernel names none: without a journal")
+    subject.put("commit_seconds", int(commit) if commit.isdigit() else None)
+    subject.put("data_mode", words.get("data"), "the kernel names none: without a journal")
 
 
-def _xfs(found: Subject, mount: Mount) -> None:
+def _xfs(subject: Subject, mount: Mount) -> None:
     figures = ("allocation_groups", "log_bytes", "stripe_unit_bytes", "stripe_width_bytes")
     try:
         descriptor = os.open(mount.mount_point, os.O_RDONLY | os.O_CLOEXEC | os.O_DIRECTORY)
@@ -336,22 +336,22 @@ def _xfs(found: Subject, mount: Mount) -> None:
             os.close(descriptor)
     except OSError as error:
         for figure in figures:
-            found.put(figure, None, f"{mount.mount_point}: {(error.strerror or str(error)).lower()}")
+            subject.put(figure, None, f"{mount.mount_point}: {(error.strerror or str(error)).lower()}")
     else:
         parts = _GEOMETRY.unpack(told)
         block, unit, width = parts[0], parts[13], parts[14]
         for figure, value in zip(
             figures, (parts[3], parts[4] * block, unit * block, width * block), strict=True
         ):
-            found.put(figure, value)
+            subject.put(figure, value)
     buffer = re.fullmatch(r"([0-9]+)k?", mount.option("logbsize") or "")
-    found.put("log_buffer_bytes", None if buffer is None else int(buffer[1]) * KIB)
+    subject.put("log_buffer_bytes", None if buffer is None else int(buffer[1]) * KIB)
 
 
-def _nfs(found: Subject, mount: Mount) -> None:
+def _nfs(subject: Subject, mount: Mount) -> None:
     for figure, name in (("read_bytes", "rsize"), ("write_bytes", "wsize")):
         text = mount.option(name)
-        found.put(figure, int(text) if text and text.isdigit() else None)
+        subject.put(figure, int(text) if text and text.isdigit() else None)
     connections = mount.option("nconnect")
-    found.put("connections", int(connections) if connections and connections.isdigit() else 1)
-    found.put("version", mount.option("vers"))
+    subject.put("connections", int(connections) if connections and connections.isdigit() else 1)
+    subject.put("version", mount.option("vers"))

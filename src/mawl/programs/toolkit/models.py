@@ -211,8 +211,8 @@ def fit(design: Numbers, outcome: Numbers, weights: Numbers | None = None) -> Fi
     """Iteratively reweighted least squares over (rows, terms), outcomes, and weights of mean one, (rows,)."""
     fitted = GLM(outcome, design, family=Binomial(), var_weights=weights).fit()
     check(bool(fitted.converged), "the fit of a logistic model", found="no convergence", expected="it")
-    found = FittedLogistic(len(outcome), fitted.params, fitted.normalized_cov_params)
+    logistic = FittedLogistic(len(outcome), fitted.params, fitted.normalized_cov_params)
     del fitted
     # A result and its model hold each other, with several copies of the rows: let go of both now.
     gc.collect(1)
-    return found
+    return logistic

@@ -266,7 +266,7 @@ class _Crew(Generic[Block, Result]):
             elif ended and following == given:
                 return
             # What came in meanwhile goes first: its slots are free for more.
-            elif not (self._collect(0) or self._do_one()):
+            elif not (self._collect(0) or self._do_next()):
                 self._collect(None)
 
     def leave(self) -> None:
@@ -354,7 +354,7 @@ class _Crew(Generic[Block, Result]):
             raise RuntimeError("a result is much larger than its block")
         return is_error
 
-    def _do_one(self) -> bool:
+    def _do_next(self) -> bool:
         """Work on a block that no other process has taken or will take; False where there is none."""
         _, taking = self._ways[0]
         try:

@@ -205,9 +205,9 @@ def _rebuild(folder: Path, facts: RunFacts, copies: Mapping[str, Run], drafts: P
     for one in on_hosts(facts):
         if one.node not in copies and one.folder is not None:
             runs[one.node] = open_run(path_in_copy(folder, one.folder))
-    nodes = [_joined(one, copies.get(one.node)) for one in facts.node_runs]
-    servers = [_joined(one, copies.get(one.node)) for one in facts.storage_runs]
-    parts = [NodePart(run=one, facts=runs[one.node].facts if one.node in runs else None) for one in nodes]
+    nodes = [_joined(node_run, copies.get(node_run.node)) for node_run in facts.node_runs]
+    servers = [_joined(storage_run, copies.get(storage_run.node)) for storage_run in facts.storage_runs]
+    parts = [NodePart(run=node, facts=runs[node.node].facts if node.node in runs else None) for node in nodes]
     kept = [remark for remark in facts.remarks if TOOK_NO_PART in remark]
     base = msgspec.structs.replace(facts, remarks=kept, storage_runs=servers)
     new = merged(base, parts, facts.controller_overhead)
@@ -224,18 +224,18 @@ def _rebuild(folder: Path, facts: RunFacts, copies: Mapping[str, Run], drafts: P
         compact(folder, new)
 
 
-def _joined(one: Part, own: Run | None) -> Part:
+def _joined(part: Part, own: Run | None) -> Part:
     """What a node ran, by its own folder where that came now."""
     if own is None:
-        return one
+        return part
     return msgspec.structs.replace(
-        one,
+        part,
         outcome=own.facts.outcome,
         reason=own.facts.outcome_reason,
-        folder=f"{NODES}/{one.node}",
+        folder=f"{NODES}/{part.node}",
         left_behind=None,
-        collected=one.reason,
-        **({"whole": True} if isinstance(one, NodeRun) else {}),
+        collected=part.reason,
+        **({"whole": True} if isinstance(part, NodeRun) else {}),
     )
 
 

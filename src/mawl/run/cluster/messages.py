@@ -162,7 +162,7 @@ EXCHANGES = 16
 
 def clock_of(exchanges: Sequence[Exchange]) -> ClockFacts:
     """Offset and error of the shortest round trip."""
-    sent, node, answered = min(exchanges, key=lambda one: one[2] - one[0])
+    sent, node, answered = min(exchanges, key=lambda exchange: exchange[2] - exchange[0])
     return ClockFacts(
         offset_seconds=node - (sent + answered) / 2,
         error_seconds=(answered - sent) / 2,

@@ -98,7 +98,9 @@ async def check_nodes(
     looks = {name: one[0] for name, one in found.items() if not isinstance(one, MawlError)}
     clocks = {name: one[1] for name, one in found.items() if not isinstance(one, MawlError)}
     errors = {name: one for name, one in found.items() if isinstance(one, MawlError)}
-    checks = [SuitabilityCheck(name, "problem", *_said(error, name)) for name, error in errors.items()]
+    checks = [
+        SuitabilityCheck(name, "problem", *_sentence_and_cure(error, name)) for name, error in errors.items()
+    ]
     for name, look in looks.items():
         checks += _node_checks(name, look, clocks[name])
     checks += _differences(looks, shared)
@@ -126,7 +128,7 @@ async def _look(
         )
 
 
-def _said(error: MawlError, name: str) -> tuple[str, str | None]:
+def _sentence_and_cure(error: MawlError, name: str) -> tuple[str, str | None]:
     """The sentence of an error without the node's name in front, and its cure."""
     text = error.what if error.where in (None, name) else f"{error.where}: {error.what}"
     return (f"{text}: {error.why}" if error.why else text).removeprefix(f"{name}: "), error.cure

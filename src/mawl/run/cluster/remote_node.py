@@ -61,12 +61,12 @@ class _Written:
         self.samples += fresh.samples.num_rows
         return Fresh(
             events=[
-                one
-                for one in fresh.events
-                if self._add("event", one.happened_at, one.event, one.job, one.detail)
+                event
+                for event in fresh.events
+                if self._add("event", event.happened_at, event.event, event.job, event.detail)
             ],
-            jobs=[one for one in fresh.jobs if self._add("job", one.job)],
-            steps=[one for one in fresh.steps if self._add("step", one.job, one.number)],
+            jobs=[job for job in fresh.jobs if self._add("job", job.job)],
+            steps=[step for step in fresh.steps if self._add("step", step.job, step.number)],
             samples=fresh.samples,
         )
 
@@ -253,7 +253,7 @@ class RemoteNode:
         last = f": {self.complaints[-1]}" if self.complaints else ""
         return "failed", f"its runner ended without a word ({how}){last}"
 
-    def _kept_there(self) -> str | None:
+    def _folder_left(self) -> str | None:
         """The folder that a lost node has kept, as far as it made one."""
         return self.resources.folder if self.lost is not None and self.resources and self.ready else None
 
@@ -270,7 +270,7 @@ class RemoteNode:
             reason=reason,
             whole=self.whole or not self.over,
             folder=None if folder is None else f"{folder.parent.name}/{folder.name}",
-            left_behind=self.left_behind or self._kept_there(),
+            left_behind=self.left_behind or self._folder_left(),
             machine=self._machine,
             network=self.resources.network if self.resources else None,
             clock=self.clock,

@@ -94,8 +94,8 @@ def perform(assignment: Assignment, report: Reporter, doors: Doors, execute: str
 def load_execute(name: str) -> Execute:
     """The callable behind ``module:function``."""
     module, _, function = name.partition(":")
-    found: Execute = getattr(importlib.import_module(module), function)
-    return found
+    execute: Execute = getattr(importlib.import_module(module), function)
+    return execute
 
 
 def _settle(assignment: Assignment, setup: Setup) -> None:

@@ -192,7 +192,7 @@ class CommandRun(JobRun):
         """The kernel's account of the command, whatever its log says of its steps."""
         return reaped.usage.os_memory_bytes
 
-    def _check_step(self, checked: Reaped, made: JobRecord) -> StepRecord:
+    def _check_step(self, checked: Reaped, record: JobRecord) -> StepRecord:
         began = self._check_started
         startup = began.used if began is not None and began.used is not None else Usage()
         real = None
@@ -203,7 +203,7 @@ class CommandRun(JobRun):
             number=len(self.steps) + 1,
             name=CHECK_STEP,
             kind="verify",
-            started_at=began.at if began is not None else made.ended_at or checked.ended_at,
+            started_at=began.at if began is not None else record.ended_at or checked.ended_at,
             ended_at=checked.ended_at,
             usage=msgspec.structs.replace(checked.usage, real_time_seconds=real or startup.real_time_seconds),
         )
@@ -224,7 +224,7 @@ class CommandRun(JobRun):
         own = (self._assignment.work[0], self._assignment.util[0], self._assignment.results)
         return next((Path(place) for place in own if self._log.is_relative_to(place)), self._log.parent)
 
-    def _steps_of_log(self, made: JobRecord) -> tuple[list[StepRecord], str | None]:
+    def _steps_of_log(self, record: JobRecord) -> tuple[list[StepRecord], str | None]:
         """Steps out of a SAS log, or a remark that says why there are none."""
         where = self.plan.command.log if self.plan.command is not None else None
         try:
@@ -244,7 +244,7 @@ class CommandRun(JobRun):
             )
         if not notes:
             return [], "its SAS log holds no performance notes, so it is one step; run SAS with -fullstimer"
-        return _steps(self.plan.job, notes, made), None
+        return _steps(self.plan.job, notes, record), None
 
 
 def job_run(plan: JobPlan, program: Program, node: str) -> JobRun:
@@ -254,10 +254,10 @@ def job_run(plan: JobPlan, program: Program, node: str) -> JobRun:
     return CommandRun(plan, program, node, plan.command)
 
 
-def _chosen(told: Assignment, role: Role, places: Sequence[str]) -> str:
+def _chosen(assignment: Assignment, role: Role, places: Sequence[str]) -> str:
     # Of a job's own directories the parents are asked for their space: those stand on every volume.
     around = places if role == "data" else [str(Path(place).parent) for place in places]
-    return places[choose(told.volume_order, around, told.turns.get(role, 0))]
+    return places[choose(assignment.volume_order, around, assignment.turns.get(role, 0))]
 
 
 def values(plan: JobPlan, assignment: Assignment, data: Path) -> dict[str, str]:
@@ -286,36 +286,36 @@ def values(plan: JobPlan, assignment: Assignment, data: Path) -> dict[str, str]:
     }
 
 
-def _whole(made: JobRecord) -> StepRecord:
-    ended = made.ended_at or 0.0
+def _whole(record: JobRecord) -> StepRecord:
+    ended = record.ended_at or 0.0
     return StepRecord(
-        job=made.job,
+        job=record.job,
         number=1,
         name=WHOLE_STEP,
         kind="procedure",
-        started_at=made.started_at if made.started_at is not None else ended,
+        started_at=record.started_at if record.started_at is not None else ended,
         ended_at=ended,
-        usage=made.usage,
-        io=made.io,
-        waits=made.waits,
+        usage=record.usage,
+        io=record.io,
+        waits=record.waits,
     )
 
 
-def _steps(job: str, notes: Sequence[PerformanceNote], made: JobRecord) -> list[StepRecord]:
+def _steps(job: str, notes: Sequence[PerformanceNote], record: JobRecord) -> list[StepRecord]:
     steps = []
     for number, note in enumerate(notes, 1):
-        ended = _stamp(note.ended_at, made)
+        ended = _stamp(note.ended_at, record)
         real = note.usage.real_time_seconds
-        began = None if ended is None or real is None else max(ended - real, made.started_at or 0.0)
+        began = None if ended is None or real is None else max(ended - real, record.started_at or 0.0)
         steps.append(step_of(note, job, number, began, ended))
     return steps
 
 
-def _stamp(written: float | None, made: JobRecord) -> float | None:
+def _stamp(written: float | None, record: JobRecord) -> float | None:
     """When a step ended, by the stamp of its log in the zone of this machine; None where that cannot be."""
-    if written is None or made.started_at is None or made.ended_at is None:
+    if written is None or record.started_at is None or record.ended_at is None:
         return None
     at = time.mktime((*time.gmtime(written)[:8], -1))
-    if not made.started_at - STAMP_SECONDS <= at <= made.ended_at + STAMP_SECONDS:
+    if not record.started_at - STAMP_SECONDS <= at <= record.ended_at + STAMP_SECONDS:
         return None
-    return min(max(at, made.started_at), made.ended_at)
+    return min(max(at, record.started_at), record.ended_at)

@@ -13,7 +13,7 @@ import msgspec
 from mawl.base.errors import MawlError
 from mawl.plan.programs import Program
 from mawl.plan.workload import JobPlan
-from mawl.programs.execute import not_made_sentence
+from mawl.programs.execute import creation_error_sentence
 from mawl.records.model.messages import (
     Answered,
     Assignment,
@@ -84,7 +84,7 @@ class JobRun:
         outcome, reason = self._outcome(reaped)
         return self._make(outcome, reason, reaped, count, sampled_delay_seconds)
 
-    def not_made(self, reason: str, at: float) -> JobRecord:
+    def unstarted_record(self, reason: str, at: float) -> JobRecord:
         nothing = Reaped(
             job=self.plan.job, ended_at=at, exit_code=None, signal=None, usage=Usage(), leftover_processes=0
         )
@@ -351,4 +351,4 @@ def no_place(volumes: Volumes, error: OSError | MawlError) -> str:
     if isinstance(error, MawlError):
         return str(error)
     role = (volumes.role_of(error.filename) if error.filename else None) or "work"
-    return not_made_sentence(error, role)
+    return creation_error_sentence(error, role)

@@ -258,9 +258,9 @@ class RunLoop:
             case Reaped():
                 self._reaped(message)
             case _:
-                self._job_said(message)
+                self._take_job_message(message)
 
-    def _job_said(self, message: FromLauncher) -> None:
+    def _take_job_message(self, message: FromLauncher) -> None:
         name = message.step.job if hasattr(message, "step") else message.job  # type: ignore[union-attr]
         run = self.jobs.get(name)
         if run is None or name not in self.progress.running:
@@ -341,7 +341,7 @@ class RunLoop:
                 start = run.starts(told, self.volumes.directories["data"])
         except (OSError, MawlError) as error:
             # A full or broken role costs the jobs that need it, and nothing else.
-            self._job_ended(run, run.not_made(no_place(self.volumes, error), self.now()))
+            self._job_ended(run, run.unstarted_record(no_place(self.volumes, error), self.now()))
             return
         self.launcher.send(start)
 

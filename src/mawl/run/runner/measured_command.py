@@ -66,7 +66,7 @@ class StorageAround:
         self._places = [place for places in there.values() for place in places]
         self._volumes = volume_facts(there, node, proc, sys)
         self._proc = proc
-        self._devices = Devices(proc, sys, {device for one in self._volumes for device in one.devices})
+        self._devices = Devices(proc, sys, {device for volume in self._volumes for device in volume.devices})
         self._began = time.time()
         self._monotonic = time.monotonic()
         self._machine = machine_dirty_bytes(proc)
@@ -94,9 +94,9 @@ class StorageAround:
         )
 
     def _look(self) -> Figures:
-        found: Figures = {}
-        self._devices.read(found)
-        return found
+        figures: Figures = {}
+        self._devices.read(figures)
+        return figures
 
     def _dirty(self) -> DirtyPages:
         own, source = dirty_of(self._places, since=self._began - COARSE_CLOCK_SECONDS)

@@ -194,7 +194,7 @@ def _last_look(host: HostSampling, loop: RunLoop) -> None:
 
 
 def _launcher(request: RunRequest, restriction: Restriction, counting: Counting) -> JobLauncher:
-    def made(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
+    def launcher(mode: LaunchMode, notices: int | None = STANDARD_ERROR) -> Launcher:
         return Launcher(
             mode,
             run_id=request.run_id,
@@ -208,11 +208,11 @@ def _launcher(request: RunRequest, restriction: Restriction, counting: Counting)
 
     commands = {job.command is not None for job in request.plan.jobs()}
     if commands == {True}:
-        return made("bare")
+        return launcher("bare")
     return (
-        made(request.spec.start)
+        launcher(request.spec.start)
         if True not in commands
-        else Launchers(made(request.spec.start), made("bare", None))
+        else Launchers(launcher(request.spec.start), launcher("bare", None))
     )
 
 

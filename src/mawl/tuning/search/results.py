@@ -45,7 +45,7 @@ class Proposals(msgspec.Struct, frozen=True, kw_only=True):
 
 def search_answer(
     campaign: SearchCampaign,
-    found: SearchResult,
+    result: SearchResult,
     sides: tuple[Side, Side] | None,
     proposals: Proposals,
 ) -> SearchAnswer:
@@ -55,23 +55,23 @@ def search_answer(
     """
     record = campaign.record
     chosen = OBJECTIVES[record.objective]
-    looks = [_look(chosen, one) for one in found.looks]
-    counts, reason = _programs(found, sides)
+    looks = [_look(chosen, look) for look in result.looks]
+    counts, reason = _programs(result, sides)
     last = looks[-1] if looks else None
     return SearchAnswer(
         campaign=campaign.series.record.name,
         workload=record.workload,
         objective=record.objective,
         figure=chosen.figure,
-        outcome=found.outcome,
+        outcome=result.outcome,
         statement="",
-        setting=found.point,
+        setting=result.point,
         confidence_ratio=record.confidence_ratio,
         smallest_gain_ratio=record.smallest_gain_ratio,
         change_ratio=last.change_ratio if last else None,
         low_ratio=last.low_ratio if last else None,
         high_ratio=last.high_ratio if last else None,
-        blocks=len(found.differences),
+        blocks=len(result.differences),
         looks=looks,
         trials=[
             SearchTrial(
@@ -80,38 +80,38 @@ def search_answer(
                 repeats=trial.repeats,
                 pruned=trial.pruned,
             )
-            for trial in found.trials
+            for trial in result.trials
         ],
         points=prod(len(values) for values in record.dimensions.values()),
-        explored_all=found.explored_all,
+        explored_all=result.explored_all,
         runs=sum(slot.state == "finished" for slot in campaign.series.record.slots),
-        spent_seconds=found.spent_seconds,
+        spent_seconds=result.spent_seconds,
         budget_seconds=record.budget_seconds,
         programs=counts,
         programs_reason=reason,
-        profile=record.profile if found.outcome == "gain" else None,
+        profile=record.profile if result.outcome == "gain" else None,
         proposed=proposals.rows,
         proposed_reason=proposals.reason,
     )
 
 
-def _look(objective: Objective, one: SequentialLook) -> SearchLook:
+def _look(objective: Objective, look: SequentialLook) -> SearchLook:
     """A look by the figure; where more of it is better, the ends of the interval change places."""
-    ends = sorted(change_ratio(objective, end) for end in (one.low, one.high))
+    ends = sorted(change_ratio(objective, end) for end in (look.low, look.high))
     return SearchLook(
-        blocks=one.blocks,
-        change_ratio=change_ratio(objective, one.difference),
+        blocks=look.blocks,
+        change_ratio=change_ratio(objective, look.difference),
         low_ratio=ends[0],
         high_ratio=ends[1],
-        decision=one.decision,
+        decision=look.decision,
     )
 
 
 def _programs(
-    found: SearchResult, sides: tuple[Side, Side] | None
+    result: SearchResult, sides: tuple[Side, Side] | None
 ) -> tuple[ProgramCounts | None, str | None]:
     """How many programs the candidate makes faster and slower; without a gain it is not asked."""
-    if found.outcome != "gain" or sides is None:
+    if result.outcome != "gain" or sides is None:
         return None, "no gain was established"
     try:
         compared = compare(*sides, anyway=True)
@@ -128,26 +128,26 @@ def _programs(
     )
 
 
-def write_profile(found: SearchAnswer, record: SearchRecord, created_at: float) -> None:
+def write_profile(answer: SearchAnswer, record: SearchRecord, created_at: float) -> None:
     """Write the profile of a gain where the record says: what ``mawl run --profile`` applies, and whence."""
-    assert found.setting is not None and found.change_ratio is not None, "a gain has both"
-    assert found.low_ratio is not None and found.high_ratio is not None, "and an interval"
-    setup = setup_of(found.setting, cast(Mapping[Role, list[str]], record.directories))
+    assert answer.setting is not None and answer.change_ratio is not None, "a gain has both"
+    assert answer.low_ratio is not None and answer.high_ratio is not None, "and an interval"
+    setup = setup_of(answer.setting, cast(Mapping[Role, list[str]], record.directories))
     origin = Origin(
-        campaign=found.campaign,
+        campaign=answer.campaign,
         created_at=format_instant(created_at),
-        workload=found.workload,
-        objective=found.objective,
-        statement=found.statement,
-        change_ratio=found.change_ratio,
-        low_ratio=found.low_ratio,
-        high_ratio=found.high_ratio,
-        confidence=found.confidence_ratio,
-        pairs=2 * found.blocks,
+        workload=answer.workload,
+        objective=answer.objective,
+        statement=answer.statement,
+        change_ratio=answer.change_ratio,
+        low_ratio=answer.low_ratio,
+        high_ratio=answer.high_ratio,
+        confidence=answer.confidence_ratio,
+        pairs=2 * answer.blocks,
     )
     profile: dict[str, Any] = {
         "format_version": PROFILE_FORMAT_VERSION,
-        "title": f"What mawl tune search found for {found.workload}",
+        "title": f"What mawl tune search found for {answer.workload}",
         "sessions": setup.sessions,
         "volume_order": setup.volume_order,
         "options": setup.options,
@@ -167,34 +167,34 @@ MOST_PROPOSED = 5
 NOT_APPLIED = "proposed, not applied: settings of kernel and devices that differ from what is recommended"
 
 
-def with_statement(found: SearchAnswer) -> SearchAnswer:
+def with_statement(answer: SearchAnswer) -> SearchAnswer:
     """The record with its statement."""
-    return msgspec.structs.replace(found, statement=statement(found))
+    return msgspec.structs.replace(answer, statement=statement(answer))
 
 
-def statement(found: SearchAnswer) -> str:
+def statement(answer: SearchAnswer) -> str:
     """What the search says, in one sentence."""
-    title, tried = OBJECTIVES[found.objective].title, counted_noun(len(found.trials), "setting")
-    confidence = f"{format_ratio(100 * found.confidence_ratio)} % confidence".replace(".0 %", " %")
-    if found.outcome == "nothing better":
+    title, tried = OBJECTIVES[answer.objective].title, counted_noun(len(answer.trials), "setting")
+    confidence = f"{format_ratio(100 * answer.confidence_ratio)} % confidence".replace(".0 %", " %")
+    if answer.outcome == "nothing better":
         return f"no gain: none of the {tried} tried looked better than the baseline"
-    setting = point_words(found.setting or {})
-    if found.outcome == "failed":
+    setting = point_words(answer.setting or {})
+    if answer.outcome == "failed":
         return f"no gain: runs of the setting that looked best of {tried}, {setting}, failed"
-    pairs = counted_noun(2 * found.blocks, "fresh pair")
-    if found.change_ratio is None or found.low_ratio is None or found.high_ratio is None:
+    pairs = counted_noun(2 * answer.blocks, "fresh pair")
+    if answer.change_ratio is None or answer.low_ratio is None or answer.high_ratio is None:
         return (
             f"no gain was established: the budget ended before {setting}, which looked best of {tried}, "
             "could be tested"
         )
     change = (
-        f"{title} {format_change(found.change_ratio)} "
-        f"({format_change(found.low_ratio)} to {format_change(found.high_ratio)})"
+        f"{title} {format_change(answer.change_ratio)} "
+        f"({format_change(answer.low_ratio)} to {format_change(answer.high_ratio)})"
     )
-    if found.outcome == "gain":
+    if answer.outcome == "gain":
         return f"gain established with {confidence}: {setting}: {change}, {pairs} of runs"
-    if found.outcome == "excluded":
-        least = f"{100 * found.smallest_gain_ratio:g} %"
+    if answer.outcome == "excluded":
+        least = f"{100 * answer.smallest_gain_ratio:g} %"
         return (
             f"no gain: {setting} looked best of {tried}, and a gain of {least} or more by it is excluded "
             f"with {confidence}: {change}, {pairs} of runs"
@@ -205,50 +205,50 @@ def statement(found: SearchAnswer) -> str:
     )
 
 
-def parts(found: SearchAnswer) -> list[Part]:
+def parts(answer: SearchAnswer) -> list[Part]:
     """The statement, what was tried, what is proposed, and how to apply it."""
-    run = shlex.join(["mawl", "run", found.workload, "--profile", found.profile or ""])
-    apply = Commands([f"profile: {found.profile}", f"to apply it: {run}"], indent="")
+    run = shlex.join(["mawl", "run", answer.workload, "--profile", answer.profile or ""])
+    apply = Commands([f"profile: {answer.profile}", f"to apply it: {run}"], indent="")
     return [
-        Part([Sentences([found.statement, *_program_lines(found)])]),
-        Part([Sentences([_spent(found)]), *_trials(found)]),
-        Part([*_proposed(found)]),
-        *(each(apply) if found.profile is not None else []),
+        Part([Sentences([answer.statement, *_program_lines(answer)])]),
+        Part([Sentences([_spent(answer)]), *_trials(answer)]),
+        Part([*_proposed(answer)]),
+        *(each(apply) if answer.profile is not None else []),
     ]
 
 
-def _program_lines(found: SearchAnswer) -> list[str]:
-    if found.programs is None:
-        reason = found.programs_reason
-        return [f"programs are not compared: {reason}"] if found.outcome == "gain" and reason else []
-    counts = found.programs
+def _program_lines(answer: SearchAnswer) -> list[str]:
+    if answer.programs is None:
+        reason = answer.programs_reason
+        return [f"programs are not compared: {reason}"] if answer.outcome == "gain" and reason else []
+    counts = answer.programs
     return [
         f"{counted_noun(counts.faster, 'program')} faster, {counts.slower} slower, "
         f"{counts.not_told_apart} without a difference"
     ]
 
 
-def _spent(found: SearchAnswer) -> str:
-    share = "all" if found.explored_all else str(len(found.trials))
-    tried = f"tried {share} of {counted_noun(found.points, 'setting')}"
+def _spent(answer: SearchAnswer) -> str:
+    share = "all" if answer.explored_all else str(len(answer.trials))
+    tried = f"tried {share} of {counted_noun(answer.points, 'setting')}"
     return (
-        f"{counted_noun(found.runs, 'run')} in {format_seconds(found.spent_seconds)} of "
-        f"{format_seconds(found.budget_seconds)}; {tried}"
+        f"{counted_noun(answer.runs, 'run')} in {format_seconds(answer.spent_seconds)} of "
+        f"{format_seconds(answer.budget_seconds)}; {tried}"
     )
 
 
-def _trials(found: SearchAnswer) -> list[Block]:
+def _trials(answer: SearchAnswer) -> list[Block]:
     """The best trials while exploring, whose best looks better than it is."""
-    if not found.trials:
+    if not answer.trials:
         return []
-    objective = OBJECTIVES[found.objective]
+    objective = OBJECTIVES[answer.objective]
     sign = -1.0 if objective.more_is_better else 1.0
 
     def cost(trial: SearchTrial) -> float:
         known = trial.change_ratio is not None
         return sign * log(1.0 + (trial.change_ratio or 0.0)) if known else float("inf")
 
-    best = sorted(found.trials, key=cost)
+    best = sorted(answer.trials, key=cost)
     head = ("while exploring (the best looks better than it is)", objective.title, "")
     rows = [
         (
@@ -263,15 +263,15 @@ def _trials(found: SearchAnswer) -> list[Block]:
     return [Table(head=head, rows=rows), Sentences(left_out, indent="  ")]
 
 
-def _proposed(found: SearchAnswer) -> Iterator[Block]:
-    if found.proposed_reason is not None:
-        yield Sentences([f"settings of kernel and devices are not known: {found.proposed_reason}"])
-    elif not found.proposed:
+def _proposed(answer: SearchAnswer) -> Iterator[Block]:
+    if answer.proposed_reason is not None:
+        yield Sentences([f"settings of kernel and devices are not known: {answer.proposed_reason}"])
+    elif not answer.proposed:
         yield Sentences(["settings of kernel and devices: none differs from what is recommended"])
     else:
-        yield Sentences([f"{NOT_APPLIED} ({len(found.proposed)})"])
-        for row in found.proposed[:MOST_PROPOSED]:
+        yield Sentences([f"{NOT_APPLIED} ({len(answer.proposed)})"])
+        for row in answer.proposed[:MOST_PROPOSED]:
             yield Sentences([compared(row, several=False)], indent="  ")
             yield Commands([row.change] if row.change else [], indent="    ")
-        if len(found.proposed) > MOST_PROPOSED:
+        if len(answer.proposed) > MOST_PROPOSED:
             yield Sentences(["mawl tune check lists all, with reasons"], indent="  ")

@@ -189,7 +189,7 @@ class Search:
         tried = [trial for trial in self._trials if trial.difference is not None and not trial.pruned]
         best = min(tried, key=lambda trial: trial.difference or 0.0, default=None)
         if best is None or best.difference is None or best.difference >= 0.0:
-            return self._found("nothing better", None, [], [])
+            return self._result("nothing better", None, [], [])
         return self._confirm(best.point)
 
     def _explore(self) -> None:
@@ -232,14 +232,14 @@ class Search:
                 costs = [self._run("confirming", len(differences), arm, point) for arm in order]
                 value = _difference(order, costs)
                 if value is None:
-                    return self._found("failed", point, differences, looks)
+                    return self._result("failed", point, differences, looks)
                 differences.append(value)
             seen = look(differences, self._rules.confidence, self._rules.least)
             assert seen is not None, "the goal is a look"
             looks.append(seen)
             if seen.decision != "open":
-                return self._found(seen.decision, point, differences, looks)
-        return self._found("open", point, differences, looks)
+                return self._result(seen.decision, point, differences, looks)
+        return self._result("open", point, differences, looks)
 
     def _run(self, phase: Phase, block: int, arm: Arm, point: Point) -> float | None:
         step = SearchStep(
@@ -266,7 +266,7 @@ class Search:
         mean = fmean(self._lengths) if self._lengths else self._spent
         return self._spent + runs * mean <= seconds
 
-    def _found(
+    def _result(
         self,
         outcome: SearchOutcome,
         point: Point | None,

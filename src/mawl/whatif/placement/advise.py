@@ -88,13 +88,13 @@ def advise(
 
 def probed(probes: Sequence[Probe]) -> list[ProbeTarget]:
     """Targets with tests, each directory once: of several probes of it the newest."""
-    found: dict[tuple[str, str], ProbeTarget] = {}
+    targets: dict[tuple[str, str], ProbeTarget] = {}
     for probe in sorted(probes, key=lambda probe: probe.created_at):
-        found.update({(target.node, target.directory): target for target in probe.targets if target.tests})
-    names = Counter(target.name for target in found.values())
+        targets.update({(target.node, target.directory): target for target in probe.targets if target.tests})
+    names = Counter(target.name for target in targets.values())
     return [
         target if names[target.name] == 1 else replace(target, name=f"{target.name} ({target.node})")
-        for target in found.values()
+        for target in targets.values()
     ]
 
 

@@ -107,13 +107,13 @@ class _Sizing:
     def per_node(self, nodes: int) -> int:
         return max(math.ceil(self.sessions / nodes), self.start.simulated.fewest)
 
-    def check(self, one: Candidate) -> None:
+    def check(self, candidate: Candidate) -> None:
         """Raises ``UsageError`` if its nodes get more sessions than are simulated."""
-        sessions = self.per_node(one.nodes)
+        sessions = self.per_node(candidate.nodes)
         if sessions > self.start.simulated.most:
             raise UsageError(
-                f"--sessions {self.sessions}: candidate {one.offer.name} would get {sessions} on a node, and "
-                f"at most {self.start.simulated.most} are simulated",
+                f"--sessions {self.sessions}: candidate {candidate.offer.name} would get {sessions} on a "
+                f"node, and at most {self.start.simulated.most} are simulated",
                 why=MIX_CHANGES if self.start.simulated.most < FEWEST_FULL_SESSIONS else None,
                 cure="ask for fewer sessions, or leave out this candidate or give it more nodes",
             )
@@ -248,15 +248,21 @@ def size(start: SizedRun, question: SizeQuestion, catalogue: Catalogue) -> SizeA
     )
 
 
-def _place(one: SizedCandidate, sizing: _Sizing) -> tuple[bool, float, bool, float, str]:
+def _place(candidate: SizedCandidate, sizing: _Sizing) -> tuple[bool, float, bool, float, str]:
     """Those that carry by price; then those of the highest probability; then those within the bound."""
-    likely = 0.0 if one.carries else one.probability or 0.0
-    return not one.carries, -likely, one.limit == MEMORY or not sizing.within(one.figure), one.price, one.name
+    likely = 0.0 if candidate.carries else candidate.probability or 0.0
+    return (
+        not candidate.carries,
+        -likely,
+        candidate.limit == MEMORY or not sizing.within(candidate.figure),
+        candidate.price,
+        candidate.name,
+    )
 
 
-def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
-    made = sizing.forecast(one.system, one.nodes)
-    rule, sessions = sizing.rule, sizing.per_node(one.nodes)
+def _candidate(sizing: _Sizing, candidate: Candidate) -> SizedCandidate:
+    made = sizing.forecast(candidate.system, candidate.nodes)
+    rule, sessions = sizing.rule, sizing.per_node(candidate.nodes)
     reasons = [made.errors.reason] if made.errors.reason else []
     if not sizing.memory_known:
         reasons.append("memory: the run does not show that its jobs fit into its own memory at once")
@@ -274,9 +280,9 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
     if made.errors.ratios and made.safe is None and not (made.lacks_memory and made.fits is None):
         reasons.append(f"fits_safe: no number is known to have a probability of {sizing.safe:g}")
     return SizedCandidate(
-        name=one.offer.name,
-        price=one.offer.price,
-        nodes=one.nodes,
+        name=candidate.offer.name,
+        price=candidate.offer.price,
+        nodes=candidate.nodes,
         carries=(made.probability or 0.0) >= asked if is_known else None,
         probability=made.probability,
         error_basis=made.errors.basis,
@@ -288,9 +294,11 @@ def _candidate(sizing: _Sizing, one: Candidate) -> SizedCandidate:
         more_may_fit=made.more,
         limit=made.limit,
         limit_ratio=made.limit_ratio,
-        rule_figure=None if rule is None else rule.figure(one.system, sessions),
-        rule_fits=None if rule is None else rule.most_sessions(one.system, sizing.bound) * one.nodes,
-        taken=list(one.taken),
+        rule_figure=None if rule is None else rule.figure(candidate.system, sessions),
+        rule_fits=None
+        if rule is None
+        else rule.most_sessions(candidate.system, sizing.bound) * candidate.nodes,
+        taken=list(candidate.taken),
         reasons=reasons,
     )
 
@@ -301,9 +309,9 @@ def _upgrades(
     """The upgrades of one candidate, the one with the most sessions for its price first."""
     candidate = next(one for one in offered if one.offer.name == target.name)
     found = [
-        _upgrade(sizing, target, candidate, one)
-        for one in upgrades
-        if not one.candidates or target.name in one.candidates
+        _upgrade(sizing, target, candidate, upgrade)
+        for upgrade in upgrades
+        if not upgrade.candidates or target.name in upgrade.candidates
     ]
     return sorted(
         found, key=lambda one: (-(one.gained_sessions_per_price or 0.0), one.figure or math.inf, one.price)
@@ -374,12 +382,12 @@ def _limit(outcome: SimulationOutcome, sessions: int) -> tuple[str, float | None
     return phase.limit, phase.shares.get(phase.limit)
 
 
-def _remarks(found: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
+def _remarks(candidates: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]:
     remarks = []
-    published = [one for one in found if one.error_basis == "published systems"]
+    published = [one for one in candidates if one.error_basis == "published systems"]
     if published:
         remarks.append(
-            f"the probability of {len(published)} of {counted_noun(len(found), 'candidate')} comes from "
+            f"the probability of {len(published)} of {counted_noun(len(candidates), 'candidate')} comes from "
             f"forecasts of the papers' systems. There the model is off by about {UNSEEN_ERROR:.0%} in the "
             f"mean and the roofline by about {ROOFLINE_ERROR:.0%}. Without the paper of the DL980 the "
             "roofline is nearer, so compare with the column roofline"

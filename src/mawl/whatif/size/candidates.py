@@ -301,7 +301,8 @@ def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: s
     if not offer.devices:
         devices, roles, more = _measured_devices(offer, base, catalogue, where)
         described = {
-            one.name: {name: value for name, value in vars(one).items() if name != "name"} for one in devices
+            device.name: {name: value for name, value in vars(device).items() if name != "name"}
+            for device in devices
         }
     else:
         roles = {role: list(names) for role, names in _roles(offer).items()}
@@ -361,7 +362,7 @@ def _completed(
 ) -> tuple[dict[str, object], list[str]]:
     """The device with the latency and the bound on requests of the run's slowest device of its roles."""
     held = [role for role in ROLES if name in roles.get(role, ())]
-    measured = [one for role in held for one in base.own.holders(base.own.nodes[0], role)]
+    measured = [holder for role in held for holder in base.own.holders(base.own.nodes[0], role)]
     latency, requests, remarks = device.latency_seconds, device.requests_per_second, []
     if latency is None:
         latency = max((one.latency_seconds for one in measured), default=0.0)
@@ -379,4 +380,4 @@ def _completed(
 
 
 def _known(figures: Iterable[float | None]) -> list[float]:
-    return [one for one in figures if one is not None]
+    return [figure for figure in figures if figure is not None]

@@ -31,13 +31,13 @@ def document(answer: SizeAnswer) -> Document:
         name="candidates",
         title="candidates",
         head=("candidate", "price", "carries", "probability", word, "sessions that fit", "limit", "roofline"),
-        rows=[_candidate(one, answer) for one in answer.candidates],
+        rows=[_candidate(candidate, answer) for candidate in answer.candidates],
     )
     upgrades = Table(
         name="upgrades",
         title="upgrades",
         head=("upgrade", "price", "sessions gained", "per 1000 of price", word, "probability"),
-        rows=[_upgrade(one, answer) for one in answer.upgrades],
+        rows=[_upgrade(upgrade, answer) for upgrade in answer.upgrades],
     )
     pick, what = finding(answer), explained(answer)
     more: list[Block] = [Sentences([next_buy(answer)]), upgrades] if answer.upgrades else []
@@ -133,7 +133,7 @@ def next_buy(answer: SizeAnswer) -> str:
     """The upgrade with the most sessions for its price."""
     best, gained = answer.upgrades[0], gained_sessions(answer)
     if not gained:
-        if any(one.more_may_fit for one in answer.upgrades):
+        if any(upgrade.more_may_fit for upgrade in answer.upgrades):
             return (
                 f"What an upgrade brings is not known: on {answer.upgraded} even the search without an "
                 "upgrade ended at the most sessions that mawl tries."
@@ -156,31 +156,31 @@ def _word(answer: SizeAnswer) -> str:
     return "slowdown" if answer.bounded == "slowdown" else "elapsed"
 
 
-def _candidate(one: SizedCandidate, answer: SizeAnswer) -> tuple[str, ...]:
+def _candidate(candidate: SizedCandidate, answer: SizeAnswer) -> tuple[str, ...]:
     """A row of the candidates' table."""
     return (
-        one.name,
-        money(one.price, answer, short=True),
-        {True: "yes", False: "no", None: "not known"}[one.carries],
-        figure(one.probability, _lower),
-        _figure(one.figure, answer),
-        _fits(one),
-        limit_said(one),
-        figure(one.rule_figure, _form(answer)),
+        candidate.name,
+        money(candidate.price, answer, short=True),
+        {True: "yes", False: "no", None: "not known"}[candidate.carries],
+        figure(candidate.probability, _lower),
+        _figure(candidate.figure, answer),
+        _fits(candidate),
+        limit_text(candidate),
+        figure(candidate.rule_figure, _form(answer)),
     )
 
 
-def _upgrade(one: SizedUpgrade, answer: SizeAnswer) -> tuple[str, ...]:
+def _upgrade(upgrade: SizedUpgrade, answer: SizeAnswer) -> tuple[str, ...]:
     """A row of the upgrades' table."""
     return (
-        one.name,
-        money(one.price, answer, short=True),
+        upgrade.name,
+        money(upgrade.price, answer, short=True),
         ABSENT
-        if one.gained_sessions is None
-        else f"{'at least ' if one.more_may_fit else ''}{one.gained_sessions}",
-        figure(one.gained_sessions_per_price, lambda gained: format_ratio(1000.0 * gained)),
-        figure(one.figure, _form(answer)),
-        figure(one.probability, _lower),
+        if upgrade.gained_sessions is None
+        else f"{'at least ' if upgrade.more_may_fit else ''}{upgrade.gained_sessions}",
+        figure(upgrade.gained_sessions_per_price, lambda gained: format_ratio(1000.0 * gained)),
+        figure(upgrade.figure, _form(answer)),
+        figure(upgrade.probability, _lower),
     )
 
 
@@ -212,10 +212,14 @@ def notes(answer: SizeAnswer) -> list[str]:
         "bound here with the error that they had."
     )
     lines += [f"Note: {remark}." for remark in answer.remarks]
-    named = by_reason((one.name, said) for one in answer.candidates for said in (*one.taken, *one.reasons))
+    named = by_reason(
+        (candidate.name, remark)
+        for candidate in answer.candidates
+        for remark in (*candidate.taken, *candidate.reasons)
+    )
     every = len(answer.candidates)
     lines += [f"{_names(names, every)}: {said}." for said, names in named.items()]
-    lines += [f"{one.name}: {one.reason}." for one in answer.upgrades if one.reason]
+    lines += [f"{upgrade.name}: {upgrade.reason}." for upgrade in answer.upgrades if upgrade.reason]
     return lines
 
 
@@ -229,19 +233,19 @@ def money(price: float, answer: SizeAnswer, *, short: bool = False) -> str:
     return " ".join(part for part in (amount, answer.currency, "" if short else answer.period) if part)
 
 
-def limit_said(one: SizedCandidate) -> str:
+def limit_text(candidate: SizedCandidate) -> str:
     """What limits a candidate, in words."""
-    return OTHER_LIMITS.get(one.limit) or LIMITS.get(one.limit, f"waiting for {one.limit}")
+    return OTHER_LIMITS.get(candidate.limit) or LIMITS.get(candidate.limit, f"waiting for {candidate.limit}")
 
 
-def least(one: SizedCandidate) -> str:
+def least(candidate: SizedCandidate) -> str:
     """The lower bound of a probability: ``at least 87.5 %``."""
-    return f"at least {_lower(one.probability or 0.0)}"
+    return f"at least {_lower(candidate.probability or 0.0)}"
 
 
-def _basis(one: SizedCandidate) -> str:
+def _basis(candidate: SizedCandidate) -> str:
     """The systems of the checked forecasts; lab beds and drawn beds are test beds."""
-    return "test beds" if one.error_basis == "lab beds" else str(one.error_basis)
+    return "test beds" if candidate.error_basis == "lab beds" else str(candidate.error_basis)
 
 
 def exact_percent(probability: float) -> str:
@@ -271,20 +275,25 @@ def _form(answer: SizeAnswer) -> Form:
     return format_ratio if answer.bounded == "slowdown" else format_seconds
 
 
-def _fits(one: SizedCandidate) -> str:
-    if one.fits is None:
+def _fits(candidate: SizedCandidate) -> str:
+    if candidate.fits is None:
         return ABSENT
-    most = f"{'at least ' if one.more_may_fit else ''}{one.fits}"
-    return most if one.fits_safe is None else f"{most} ({one.fits_safe} safe)"
+    most = f"{'at least ' if candidate.more_may_fit else ''}{candidate.fits}"
+    return most if candidate.fits_safe is None else f"{most} ({candidate.fits_safe} safe)"
 
 
 def _named(answer: SizeAnswer, name: str | None) -> SizedCandidate | None:
-    return next((one for one in answer.candidates if one.name == name), None)
+    return next((candidate for candidate in answer.candidates if candidate.name == name), None)
 
 
 def _cards(answer: SizeAnswer) -> list[Card]:
     shown = next(
-        (one for one in answer.candidates if one.name == (answer.pick or answer.forecast_pick)), None
+        (
+            candidate
+            for candidate in answer.candidates
+            if candidate.name == (answer.pick or answer.forecast_pick)
+        ),
+        None,
     )
     cards = [_pick(answer, shown)]
     if shown is not None:
@@ -292,7 +301,7 @@ def _cards(answer: SizeAnswer) -> list[Card]:
         cards.append(
             Card(
                 "What limits it?",
-                capital(limit_said(shown)),
+                capital(limit_text(shown)),
                 "",
                 [],
                 "" if share is None else format_percent(share),
@@ -304,7 +313,9 @@ def _cards(answer: SizeAnswer) -> list[Card]:
         best, gained = answer.upgrades[0], gained_sessions(answer)
         open_ended = "at least " if best.more_may_fit else ""
         without = (
-            "Not known" if any(one.more_may_fit for one in answer.upgrades) else "Nothing of the catalogue"
+            "Not known"
+            if any(upgrade.more_may_fit for upgrade in answer.upgrades)
+            else "Nothing of the catalogue"
         )
         cards.append(
             Card(
@@ -339,8 +350,15 @@ def _chart(answer: SizeAnswer) -> Chart:
     from mawl.reports.html.charts.answers import PricedSystem, price_chart
 
     sized = [
-        PricedSystem(one.name, one.price, money(one.price, answer), one.fits, one.fits_safe, one.carries)
-        for one in answer.candidates
-        if one.fits is not None
+        PricedSystem(
+            candidate.name,
+            candidate.price,
+            money(candidate.price, answer),
+            candidate.fits,
+            candidate.fits_safe,
+            candidate.carries,
+        )
+        for candidate in answer.candidates
+        if candidate.fits is not None
     ]
     return price_chart(sized, answer.sessions, answer.currency, exact_percent(answer.safe_probability))
