@@ -61,7 +61,7 @@ def _do(task: Task) -> TaskAnswer:
 
     spec = check(task.spec)
     if task.verb == "generate":
-        from mawl.commands.generate import generate_inputs
+        from mawl.commands.plan import generate_inputs
 
         generate_inputs(spec)
         return TaskAnswer(status=0)

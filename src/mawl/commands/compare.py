@@ -55,9 +55,10 @@ class CompareArguments(Arguments):
 
     A side is a run (folder, id or latest), a directory that holds the runs of one side, a campaign of one
     arm, several of these with commas between them, or a published result by its id. Two sides give their
-    differences, three and more a table of all and each against the first. A statement needs five runs a side.
-    A run of jobs that mawl derive made of logs is compared with these logs (mawl import) step by step.
-    Folders of mawl qualify are compared by the sessions that fit, as mawl rank does.
+    differences, three and more a table of all and each against the first. A statement needs five runs a side:
+    mawl help compare shows how to make them. A run of jobs that mawl derive made of logs is compared with
+    these logs (mawl import) step by step. Folders of mawl qualify are compared by the sessions that fit, as
+    mawl rank does.
     """
 
     sides: list[str] = operand("SIDE", "reference first, then the candidates", nargs="*")

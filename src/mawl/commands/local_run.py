@@ -19,8 +19,7 @@ from mawl.base.units import format_seconds
 from mawl.campaigns.qualify.plan_duration import duration_of
 from mawl.commands.arguments import volumes_of
 from mawl.commands.earlier_runs import Peaks, SoloTimes
-from mawl.commands.generate import inputs_with_progress
-from mawl.commands.plan import as_json, as_text, asked_by_jobs
+from mawl.commands.plan import as_json, as_text, asked_by_jobs, inputs_with_progress
 from mawl.commands.progress import view
 from mawl.commands.terminal import width_for
 from mawl.importers.probe_files import load_probe

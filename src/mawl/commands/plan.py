@@ -1,17 +1,20 @@
-"""Show what a workload is and what it will need: sessions, stages, jobs, bytes, space and memory."""
+"""What a workload is and will need (sessions, bytes, space, memory), and the input tables that it reads."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import sys
 import textwrap
+import time
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 import msgspec
 
 from mawl.base.units import format_bytes, format_memory, format_plain, format_seconds
 from mawl.campaigns.qualify.plan_duration import Duration, duration_of
-from mawl.commands.arguments import WorkloadArguments, spec_of_arguments, volumes_of
+from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.cluster_run import show_check
 from mawl.commands.doctor import present_inputs
 from mawl.commands.earlier_runs import Peaks
@@ -19,21 +22,147 @@ from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.mix import is_of_catalogue
-from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second
+from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second, needs
 from mawl.plan.output import printed_plan, write_plan
 from mawl.plan.programs import Direction, reference_times
 from mawl.plan.run_plan import plan_of
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
-from mawl.records.spec.program_options import ROLES
+from mawl.programs.datagen.generate import GenerationProgress, Status
+from mawl.programs.datagen.workers import usual_processes
+from mawl.records.spec.program_options import ROLES, VolumeOrder
+from mawl.records.spec.run_spec import RunSpec
 from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
 from mawl.records.store.output import write_output
+from mawl.records.volumes import Volumes
 from mawl.reports.layout import LINE_WIDTH, wrapped
 from mawl.reports.run_lines import scale_text
+from mawl.run.runner.facts import Inputs, make_inputs
 from mawl.run.runner.preparation import larger_limit
 
 
+class GeneratedTable(msgspec.Struct, frozen=True, kw_only=True):
+    """An input table as ``--json`` prints it; ``bytes`` are those of its files."""
+
+    table: str
+    replica: int
+    rows: int
+    bytes: int
+    status: Status
+    directory: str
+
+
+class GeneratedInputs(msgspec.Struct, frozen=True, kw_only=True):
+    """All input tables, and how long it took to make or check them."""
+
+    seconds: float
+    tables: list[GeneratedTable]
+
+
+class GenerateArguments(WorkloadArguments):
+    """Build the input tables that a workload reads, or check those that are there."""
+
+    roles: Any = options_of_run(*ROLES, "volume_order")
+    processes: str | None = option("N", "processes that build (default: one a core)")
+    output: str | None = option(
+        "FILE", "also write the plan as a workload file with these directories: mawl run FILE runs it"
+    )
+    json: bool = JSON
+
+
+def run_generate(arguments: GenerateArguments) -> int:
+    """Build what is missing, continue what was cut short, verify what is finished, repair the rest."""
+    spec = spec_of_arguments(arguments, leave=("output",))
+    inputs = generate_inputs(spec)
+    if arguments.output is not None:
+        write_plan(Path(arguments.output), plan_of(spec), spec, write_output)
+    rows = [
+        GeneratedTable(
+            table=made.request.table,
+            replica=made.request.replica,
+            rows=made.manifest.rows,
+            bytes=made.manifest.bytes,
+            status=made.status,
+            directory=str(made.directory),
+        )
+        for made in inputs.generated
+    ]
+    if arguments.json:
+        print(json.dumps(msgspec.to_builtins(GeneratedInputs(seconds=inputs.seconds, tables=rows)), indent=2))
+        return 0
+    for made in inputs.generated:
+        request = made.request
+        print(
+            f"{made.status:<9} {request.table:<14} replica {request.replica:<3} "
+            f"{format_bytes(made.manifest.bytes):>9}  {made.directory}"
+        )
+    total = format_bytes(sum(made.manifest.bytes for made in inputs.generated))
+    print(f"{len(rows)} tables, {total}, {format_seconds(inputs.seconds)}")
+    return 0
+
+
+def generate_inputs(spec: RunSpec) -> Inputs:
+    """The inputs that a spec's workload reads, made or checked."""
+    plan, volumes = plan_of(spec), volumes_of(spec)
+    volumes.ensure("data")
+    return inputs_with_progress(
+        plan,
+        volumes,
+        needs(plan),
+        order=spec.volume_order,
+        processes=spec.processes or usual_processes(),
+        verify=True,
+    )
+
+
+def inputs_with_progress(
+    plan: Plan,
+    volumes: Volumes,
+    needed: Needs,
+    *,
+    order: VolumeOrder,
+    processes: int,
+    verify: bool = False,
+) -> Inputs:
+    """``make_inputs``, and how far it is on standard error."""
+    with contextlib.closing(_View(sys.stderr)) as view:
+        return make_inputs(
+            plan, volumes, needed, order=order, processes=processes, verify=verify, progress=view.show
+        )
+
+
+class _View:
+    """Progress of a generation: a rewritten line on a terminal, a plain line every 5 s elsewhere."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._terminal = stream.isatty()
+        self._next = time.monotonic() + (0.2 if self._terminal else 5.0)
+
+    def show(self, progress: GenerationProgress) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + (0.2 if self._terminal else 5.0)
+        text = (
+            f"{'checking' if progress.checking else 'generating'} {progress.table}: "
+            f"{format_bytes(progress.done_bytes)} of {format_bytes(progress.total_bytes)}"
+        )
+        self._write(f"\r\x1b[K{text}" if self._terminal else f"{text}\n")
+
+    def close(self) -> None:
+        if self._terminal:
+            self._write("\r\x1b[K")
+
+    def _write(self, text: str) -> None:
+        with contextlib.suppress(OSError, ValueError):  # a terminal that is gone ends no run
+            self._stream.write(text)
+            self._stream.flush()
+
+
 class PlanArguments(WorkloadArguments):
+    """Show what a workload is and what it will need: sessions, stages, jobs, bytes, space and memory."""
+
     run_options: Any = options_of_run(
         *(field for field, option in OPTIONS.items() if "plan" in option.places), "runs", *NODE_OPTIONS
     )
@@ -45,7 +174,7 @@ class PlanArguments(WorkloadArguments):
     json: bool = switch("print one JSON object", group="result")
 
 
-def run(arguments: PlanArguments) -> int:
+def run_plan(arguments: PlanArguments) -> int:
     spec = spec_of_arguments(arguments, leave=("output",))
     plan = plan_of(spec)
     if arguments.output is not None:
@@ -185,4 +314,7 @@ def _asked_lines(asked: Asked, width: int) -> list[str]:
     ]
 
 
-VERBS = {"plan": Verb(PlanArguments, run, grouped=True)}
+VERBS = {
+    "generate": Verb(GenerateArguments, run_generate),
+    "plan": Verb(PlanArguments, run_plan, grouped=True),
+}

@@ -59,7 +59,7 @@ FORMATS = {
         "mawl compressibility --json", "1.0", "mawl.records.model.compressibility:CompressibilityFigures"
     ),
     "doctor": PrintedFormat("mawl doctor --json", "1.0", "mawl.commands.doctor:DoctorAnswer"),
-    "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.generate:GeneratedInputs"),
+    "generate": PrintedFormat("mawl generate --json", "1.0", "mawl.commands.plan:GeneratedInputs"),
     "history": PrintedFormat("mawl history --format json", "1.0", "mawl.archive.history.changes:History"),
     "import": PrintedFormat("mawl import --json", "1.0", "mawl.importers.import_files:Imported"),
     "lab": PrintedFormat(

@@ -78,9 +78,10 @@ HELP_OF = {verb: text for verbs in HEADS.values() for verb, text in verbs.items(
 VERBS = tuple(HELP_OF)
 MODULES = {
     **dict.fromkeys(("pack", "validate", "publish"), "packs"),
-    **dict.fromkeys(("size", "rank", "placement"), "choose"),
+    **dict.fromkeys(("size", "rank", "placement", "simulate"), "choose"),
     **dict.fromkeys(("import", "derive"), "logs"),
     **dict.fromkeys(("attach", "collect"), "join"),
+    "generate": "plan",
     "published": "compare",
     "steps": "report",
     "completion": "schema",

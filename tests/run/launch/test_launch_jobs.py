@@ -31,7 +31,7 @@ from mawl.records.model.messages import (
     decode_from_launcher,
 )
 from mawl.records.spec.program_options import StartMode
-from mawl.run.launch import keeper
+from mawl.run.launch import server
 from mawl.run.launch.client import Launcher
 from mawl.run.launch.server import Server
 from mawl.run.launch.setup import ARROW_POOL_VARIABLE, Setup, arrow_pool
@@ -291,7 +291,7 @@ def test_the_cure_is_that_of_the_cause(
         raise error
 
     monkeypatch.setattr(importlib, "import_module", failing)
-    monkeypatch.setattr(keeper, "address_space_limit", lambda: limit)
+    monkeypatch.setattr(server, "address_space_limit", lambda: limit)
     with pytest.raises(UnsuitableMachineError) as raised:
-        keeper._import("scipy")
+        server._import("scipy")
     assert cure in str(raised.value) and str(error) in str(raised.value)

@@ -187,7 +187,7 @@ def locate(run: str | os.PathLike[str], runs: Path) -> Path:
         raise UsageError(
             "there is no run here yet",
             where=str(runs),
-            cure="make one with `mawl run`, or name the directory of your runs with --runs",
+            cure="make one with `mawl run` or `mawl import`, or name the directory of your runs with --runs",
         )
     for candidate in [runs / LATEST] if text == LATEST else [Path(text), runs / text]:
         if candidate.is_dir():
