@@ -61,7 +61,7 @@ def test_a_fuse_mount_stays_whether_or_not_its_server_answers(marked: Path, serv
         code += "print(remove_tree(Path(sys.argv[1])).kept)"
         words = [sys.executable, "-c", code, str(marked)]
         said = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60).stdout
-    assert f"{marked}/below/mount stays: it is a mount of its own (fuse" in said
+    assert f"{marked}/below/mount stays: it is a separate mount (fuse" in said
     assert not (marked / "file").exists() and (marked / MARK).exists()
     assert remove_tree(marked).kept == []
 

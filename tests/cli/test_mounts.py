@@ -42,7 +42,7 @@ def test_the_files_behind_a_mount_of_a_job_stay(tmp_path: Path) -> None:
     )
     assert (victim / "precious").read_text() == "mine"
     (remark,) = (line for line in done.stdout.splitlines() if line.startswith("remark: "))
-    assert "/m stays: it is a mount of its own (" in remark
+    assert "/m stays: it is a separate mount (" in remark
     said = re.findall(r"^(?:run \d|clean \d|could not remove all)", done.stdout, re.MULTILINE)
     assert said == ["run 0", "could not remove all", "clean 1", "clean 0"]
     assert list((tmp_path / "mawl-work").iterdir()) == []

@@ -210,7 +210,7 @@ def _open_whole(name: str | Path, above: int | None, mount: int | None = None) -
     try:
         # Before anything else is asked of it: a file system that does not answer would stop the walk.
         if mount is not None and (other := _mount_id(looked_at)) != mount:
-            raise OSError(errno.EXDEV, f"it is a mount of its own{_named_mount(other)}")
+            raise OSError(errno.EXDEV, f"it is a separate mount{_named_mount(other)}")
         mode = os.fstat(looked_at).st_mode
         if not stat.S_ISDIR(mode):
             raise OSError(errno.ENOTDIR, "a link or file took the place of the directory")
@@ -247,7 +247,7 @@ def _mount_id(at: int) -> int:
             name, _, value = line.partition(":")
             if name == "mnt_id":
                 return int(value)
-    raise OSError(errno.ENOTSUP, "Linux does not tell on which mount it is")
+    raise OSError(errno.ENOTSUP, "Linux does not say on which mount it is")
 
 
 def _named_mount(number: int) -> str:

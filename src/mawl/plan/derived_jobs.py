@@ -48,7 +48,7 @@ def load_derived(path: Path, *, inside: Path | None = None) -> DerivedWorkload:
             "cannot be read",
             where=str(path),
             why=(error.strerror or str(error)).lower(),
-            cure="keep the file of derived jobs beside the workload file",
+            cure="keep the file of derived jobs next to the workload file",
         ) from None
     return decoded(content, where=str(path))
 
