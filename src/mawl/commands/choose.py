@@ -45,6 +45,7 @@ from mawl.whatif.folder import Label, write_folder
 from mawl.whatif.placement.advise import advise
 from mawl.whatif.placement.document import document as placement_document
 from mawl.whatif.published_comparison import published_forecasts
+from mawl.whatif.size import published_caps
 from mawl.whatif.size.answer import size
 from mawl.whatif.size.candidates import load_catalogue
 from mawl.whatif.size.document import document as size_document
@@ -174,7 +175,7 @@ class SizeArguments(Arguments):
     mawl help size goes from a measured run to a purchase.
     """
 
-    catalogue: str = operand("FILE.toml", "your price list: candidates and upgrades")
+    offers: str | None = operand("FILE.toml", "your price list: candidates and upgrades", nargs="?")
     run: str = operand(
         "RUN",
         "a run folder, a run id, a folder of mawl qualify, or latest (default)",
@@ -198,6 +199,13 @@ class SizeArguments(Arguments):
         "FILE", "a description of the system that the run was made on (mawl probe --system writes one)"
     )
     anyway: bool = switch("size although other programs used the run's devices, too")
+    catalogue: str | None = option(
+        "WORD",
+        "size nothing: show the caps that clouds publish of instance types and volumes, which a price list "
+        "can name; WORD is a cloud or a part of a type",
+        nargs="?",
+        const="",
+    )
     runs: str | None = RUNS
     format: str = formats(*FORMATS)
     output: str | None = OUTPUT
@@ -205,9 +213,13 @@ class SizeArguments(Arguments):
 
 def run_size(arguments: SizeArguments) -> int:
     """Forecast every candidate and print; 0 with a pick, 3 if no forecast carries, else 4."""
+    if arguments.catalogue is not None:
+        return _show_catalogue(arguments)
+    if arguments.offers is None:
+        raise UsageError("names no price list", cure="mawl size offers.toml RUN, or mawl size --catalogue")
     chosen = settings()
     question = _question(arguments, bounds_of(chosen).answer_bound)
-    catalogue = load_catalogue(Path(arguments.catalogue))
+    catalogue = load_catalogue(Path(arguments.offers))
     own = load_system(Path(arguments.measured_on)) if arguments.measured_on else None
     start = start_of(arguments.run, chosen.runs(arguments.runs), own)
     if start.doubt is not None and not arguments.anyway:
@@ -226,6 +238,14 @@ def run_size(arguments: SizeArguments) -> int:
 
     write_text(arguments.output, sized)
     return _status(answers[0])
+
+
+def _show_catalogue(arguments: SizeArguments) -> int:
+    if arguments.format == "json":
+        raise UsageError("--catalogue has no JSON", cure="name text, markdown or html")
+    caps, width = published_caps.document(arguments.catalogue or ""), width_for(arguments.output, LEAST_WIDTH)
+    write_text(arguments.output, lambda: rendered(caps, arguments.format, width) + "\n")
+    return 0
 
 
 def _question(arguments: argparse.Namespace, answer_bound: float) -> SizeQuestion:

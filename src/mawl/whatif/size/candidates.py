@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.base.units import format_latency, format_memory, format_rate
+from mawl.base.units import format_latency, format_memory, format_rate, parse_size
 from mawl.records.model.probe import Probe
 from mawl.records.papers import check_price
 from mawl.records.spec import toml
@@ -34,6 +34,17 @@ from mawl.simulation.system import (
     apply_changes,
     system_of_tree,
 )
+from mawl.whatif.size.published_caps import (
+    Bought,
+    Row,
+    cores_of,
+    instance_named,
+    instance_said,
+    link_of,
+    network_of,
+    volume_caps,
+    volumes,
+)
 
 MOST_CANDIDATES = 100
 MOST_UPGRADES = 50
@@ -51,11 +62,16 @@ Amount = float | str
 class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[candidate.devices.NAME]``: what one device or pool does, by the keys of a description of a system.
 
-    If ``latency_seconds`` or ``requests_per_second`` is left out, that of the run is used.
+    If ``latency_seconds`` or ``requests_per_second`` is left out, that of the run is used.  ``volume`` is a
+    type of mawl's catalogue, of ``size`` and with the ``bytes_per_second`` that is bought apart from it, or
+    ``local``: its caps stand for the rates.
     """
 
-    read_bytes_per_second: Amount
-    write_bytes_per_second: Amount
+    volume: str | None = None
+    size: Amount | None = None
+    bytes_per_second: Amount | None = None
+    read_bytes_per_second: Amount | None = None
+    write_bytes_per_second: Amount | None = None
     shared_bytes_per_second: Amount | None = None
     latency_seconds: float | None = None
     requests_per_second: float | None = None
@@ -66,13 +82,15 @@ class DeviceOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
 class CandidateOffer(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``[[candidate]]``: ``nodes`` alike nodes for one ``price``.
 
+    ``instance`` is a type of mawl's catalogue, whose cores, memory and caps stand for those left out.
     ``cores``, ``memory_bytes`` and the link are those of one node.  Devices are described here, or measured
     in the file ``probe``, or those of the run.
     """
 
     name: str
     price: float
-    cores: float
+    instance: str | None = None
+    cores: float | None = None
     core_speed: float = 1.0
     threads_per_core: int = 1
     memory_bytes: Amount | None = None
@@ -131,6 +149,7 @@ def load_catalogue(path: Path) -> Catalogue:
     _check_names([one.name for one in file.upgrade], "upgrade", where)
     for place, offer in enumerate(file.candidate):
         _check_candidate(offer, f"{where}: candidate[{place}]")
+        _published(offer, "vCPU", f"{where}: candidate[{place}]")
     names = {one.name for one in file.candidate}
     for place, upgrade in enumerate(file.upgrade):
         _check_upgrade(upgrade, names, f"{where}: upgrade[{place}]")
@@ -287,8 +306,67 @@ def _implausible(system: System) -> str | None:
     return None
 
 
+def _published(offer: CandidateOffer, basis: str | None, where: str) -> tuple[CandidateOffer, list[str]]:
+    """The offer with the figures of mawl's catalogue for what it names, and what these are."""
+    row = None if offer.instance is None else instance_named(offer.instance, f"{where}.instance")
+    said = [] if row is None else instance_said(row)
+    cores, memory, link = offer.cores, offer.memory_bytes, offer.link_bytes_per_second
+    devices, kinds = dict[str, DeviceOffer](), set[str]()
+    for name, device in offer.devices.items():
+        place = f"{where}.devices.{name}"
+        devices[name], more, kind = _with_caps(device, row, place)
+        said += more
+        kinds |= {kind} if kind else set()
+    if row is not None:
+        cores = cores_of(row, basis, where) if cores is None else cores
+        memory = row["memory_gib"] * 2.0**30 if memory is None else memory
+        if link is None and len(kinds) == 1:
+            link = link_of(row) if kinds == {"block"} else network_of(row)
+    if cores is None:
+        raise InvalidFileError("has no cores", where=where, cure="write cores, or instance with a type")
+    filled = {"cores": cores, "memory_bytes": memory, "link_bytes_per_second": link, "devices": devices}
+    return msgspec.structs.replace(offer, **filled), list(dict.fromkeys(said))
+
+
+def _with_caps(device: DeviceOffer, row: Row | None, where: str) -> tuple[DeviceOffer, list[str], str | None]:
+    """The device with its published caps, what these are, and whether it is a block or a file volume."""
+    rates = device.read_bytes_per_second, device.write_bytes_per_second
+    if device.volume is None:
+        if None in rates or device.size is not None or device.bytes_per_second is not None:
+            raise InvalidFileError(
+                "needs read_bytes_per_second and write_bytes_per_second, or volume", where=where
+            )
+        return device, [], None
+    bought = Bought(
+        device.volume,
+        _bytes(device.size, f"{where}.size"),
+        _bytes(device.bytes_per_second, f"{where}.bytes_per_second"),
+        device.requests_per_second,
+    )
+    caps = volume_caps(bought, row, where)
+    filled = DeviceOffer(
+        read_bytes_per_second=caps.read if rates[0] is None else rates[0],
+        write_bytes_per_second=caps.write if rates[1] is None else rates[1],
+        shared_bytes_per_second=device.shared_bytes_per_second or caps.shared,
+        latency_seconds=device.latency_seconds,
+        requests_per_second=caps.requests,
+        spinning_streams=device.spinning_streams,
+        local=device.local or caps.local,
+    )
+    kind = None if caps.local else str(volumes()[device.volume]["kind"]).partition(" ")[0]
+    return filled, caps.said, kind
+
+
+def _bytes(value: Amount | None, where: str) -> float | None:
+    try:
+        return float(parse_size(value)) if isinstance(value, str) else value
+    except UsageError as error:
+        raise InvalidFileError(str(error), where=where) from None
+
+
 def _candidate(offer: CandidateOffer, base: Base, catalogue: Catalogue, where: str) -> Candidate:
-    own, taken = base.own.nodes[0], list[str]()
+    own = base.own.nodes[0]
+    offer, taken = _published(offer, base.facts.nodes[0].core_basis, where)
     memory = offer.memory_bytes
     if memory is None:
         memory = own.memory_bytes
@@ -376,7 +454,11 @@ def _completed(
         if requests is not None:
             remarks.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
     given = {**msgspec.structs.asdict(device), "latency_seconds": latency, "requests_per_second": requests}
-    return given, remarks
+    return {key: value for key, value in given.items() if key not in OF_CATALOGUE}, remarks
+
+
+OF_CATALOGUE = {"volume", "size", "bytes_per_second"}
+"""Keys of a device that only say what its figures are taken from."""
 
 
 def _known(figures: Iterable[float | None]) -> list[float]:
