@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.archive.publication import EVERY
 from mawl.archive.subject import ValidationRule
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from mawl.records.spec import toml
 from tools.markdown import table
 

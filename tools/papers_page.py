@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from mawl.tuning.check import OF_RUNS
 from mawl.tuning.profile_files import profiles
 from mawl.tuning.records import TuningSetting

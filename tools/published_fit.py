@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 
-from mawl.records.papers import published_result
+from mawl.records.model.published import published_result
 from mawl.whatif.published_comparison import DOUBLED, FITTED_ON, PAIRS, TWICE, published_figures
 from mawl.whatif.published_forecast import FITTED, HELD_OUT, FittedNumbers, forecast
 from mawl.whatif.published_system import PublishedSystem, published_systems

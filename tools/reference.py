@@ -26,8 +26,7 @@ from mawl.plan.spec import SCALES, JobSpec, SessionSpec, WorkloadSpec, scale_nam
 from mawl.plan.workload import load_workload, make_plan, shipped
 from mawl.records.spec.program_options import PLAIN_OPTIONS, ROLES, SIZE_OPTIONS, Options
 from mawl.records.spec.run_spec import MOST_SESSIONS
-from mawl.records.spec.settings import FileSettings
-from mawl.records.spec.sources import RunKeys, RunOfPlan
+from mawl.records.spec.sources import FileSettings, RunKeys, RunOfPlan
 from tools import diagrams, measured, mix
 from tools.api_page import api_page
 from tools.markdown import plain, table

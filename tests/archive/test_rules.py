@@ -18,11 +18,10 @@ import pytest
 from pyarrow import parquet
 
 from mawl.advice.judge import RULES
-from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS
+from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS, Validation, validate
 from mawl.archive.subject import campaign_subject, run_subject
-from mawl.archive.validation import Validation, validate
+from mawl.records.model.published import papers
 from mawl.records.model.thresholds import value_of
-from mawl.records.papers import papers
 from mawl.records.store.campaign import read_campaign, write_campaign
 from mawl.version import source_sha256
 from tests.fakes.published_cluster import write_published_cluster

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from mawl.base.errors import UsageError
-from mawl.records.papers import published as shipped
+from mawl.records.model.published import published as shipped
 from mawl.reports.layout import LINE_WIDTH
 from tests.cli.conftest import Command
 from tests.fakes.command_line import Verbs, call

@@ -17,7 +17,7 @@ import pytest
 from mawl.commands.main import main
 from mawl.commands.schema import FORMATS, text
 from mawl.commands.verbs import build_parser
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from mawl.records.store.campaign import plain_qualification, write_qualification
 from mawl.reports.campaign_document import render_json
 from mawl.reports.json import render

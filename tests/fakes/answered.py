@@ -5,10 +5,9 @@ from __future__ import annotations
 import msgspec
 
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.evidence import Evidence, NodesEvidence, Others
+from mawl.advice.qualification.evidence import LONG_RUN, Evidence, NodesEvidence, Others, small_mix
 from mawl.advice.qualification.fits import MORE_MEMORY
 from mawl.advice.qualification.machine import NO_PROBE, limit_by
-from mawl.advice.qualification.sentence import LONG_RUN, small_mix
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import (
     AnswerStorage,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from mawl.archive.history.nights import FollowedSeries
+from mawl.archive.history.changes import FollowedSeries
 from mawl.figures.comparison.waits import PLACES
 
 RUN_NOISE = 0.029

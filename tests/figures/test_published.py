@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from mawl.figures.published import adjusted_cpu_seconds, published_block, published_input_bytes
+from mawl.records.model.published import paper_of, papers, published, published_result, thread_shares
 from mawl.records.model.signature import SIGNATURE
-from mawl.records.papers import paper_of, papers, published, published_result, thread_shares
 from tests.fakes.views import plain
 
 RANGES = {row.name: row for row in SIGNATURE}

@@ -9,10 +9,10 @@ from mawl.commands.compare import as_block
 from mawl.figures.comparison.sides import Side, at
 from mawl.figures.published_tables import NOT_MEASURED, NOT_PRINTED, FilledTable, fill_tables
 from mawl.records.model.metrics import METRICS
-from mawl.records.model.published import Paper, PaperTable
-from mawl.records.papers import paper_named, papers
+from mawl.records.model.published import Paper, PaperTable, paper_named, papers
 from mawl.records.spec.program_options import ROLES
-from mawl.reports.published import cell, markdown, text
+from mawl.reports.document import rendered
+from mawl.reports.published import cell, tables_document
 from tests.fakes.compared_runs import compared
 
 PRINTED = {
@@ -85,12 +85,13 @@ def test_a_gap_has_its_reason() -> None:
     assert by_title["real time, sum of all jobs"].cells[1].reason == NOT_PRINTED
     latency = by_title["latency at the array, mean"].cells[-1]
     assert latency.figures == [] and latency.reason is not None
-    for form in (text, markdown):
-        said = " ".join(form(paper, [table]).split())
+    for form in ("text", "markdown"):
+        said = " ".join(rendered(tables_document(paper, [table]), form).split())
         assert latency.reason.split(" (")[0] in said.replace("\\", "") and NOT_PRINTED not in said
     (storage,) = [one for one in tables_of(paper_named("dl980-ioscale-2014")) if one.exhibit == "Table 1"]
     assert storage.rows[0].cells[0].reason is None
-    assert NOT_MEASURED not in text(paper_named("dl980-ioscale-2014"), [storage])
+    paper = paper_named("dl980-ioscale-2014")
+    assert NOT_MEASURED not in rendered(tables_document(paper, [storage]), "text")
 
 
 def test_a_gap_of_every_role_has_the_reason_of_all_roles() -> None:

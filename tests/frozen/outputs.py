@@ -37,7 +37,7 @@ time.tzset()
 from mawl.commands.main import main
 from mawl.commands.schema import FORMATS
 from mawl.commands.verbs import VERBS
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from mawl.records.store.campaign import write_qualification
 from mawl.records.store.side_files import write_probe
 from mawl.reports import campaign_document as campaigns

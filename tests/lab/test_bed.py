@@ -9,7 +9,7 @@ import pytest
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab.bed import DiskModel, load_bed, shipped
 from mawl.lab.experiment.records import ClaimSpec
-from mawl.records.papers import published
+from mawl.records.model.published import published
 
 BED = """
 name = "small"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from mawl.commands.verbs import build_parser
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from tools.papers_page import STATES, checked_by, exhibits, papers_page, settings_of
 
 ROOT = Path(__file__).parents[2]

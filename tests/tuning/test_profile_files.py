@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.records.papers import papers as published_papers
+from mawl.records.model.published import papers as published_papers
 from mawl.tuning.profile_files import load_profile, profile, profiles
 from mawl.tuning.records import TuningSetting, Value
 

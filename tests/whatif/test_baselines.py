@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from mawl.plan.mix import CPU_WEIGHTS
-from mawl.records.papers import published_result
+from mawl.records.model.published import published_result
 from mawl.whatif.published_comparison import (
     FITTED_ON,
     RuleChanges,

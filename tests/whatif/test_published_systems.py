@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mawl.records.papers import paper_of, published, published_result
+from mawl.records.model.published import paper_of, published, published_result
 from mawl.reports.document import terminal
 from mawl.simulation.error_range import central_range, published_ratios
 from mawl.simulation.system import loads_system, system_toml

@@ -12,7 +12,7 @@ from mawl.commands.verbs import build_parser
 from mawl.lab.bed import shipped as shipped_beds
 from mawl.plan.spec import SCALES
 from mawl.plan.workload import shipped as shipped_workloads
-from mawl.records.papers import published
+from mawl.records.model.published import published
 from mawl.tuning.profile_files import profiles
 
 Place = Literal["", "file", "directory"]

@@ -19,8 +19,7 @@ from mawl.plan.workload import shipped
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import Layer, layer_of_command, load_profile, spec_of
+from mawl.records.spec.sources import Layer, Settings, layer_of_command, load_profile, spec_of
 from mawl.records.store.output import OutputFile
 from mawl.records.volumes import Volumes
 

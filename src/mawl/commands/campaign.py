@@ -53,8 +53,7 @@ from mawl.plan.workload import Plan, load_workload
 from mawl.records.model.campaign import Arm, Campaign, SessionSearch, Slot
 from mawl.records.spec.campaign import AskedKind, CampaignSpec
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, MOST_SESSIONS, RunSpec
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import Layer, load_side, spec_of
+from mawl.records.spec.sources import Layer, Settings, load_side, spec_of
 from mawl.records.store.campaign import is_conducted, locate_campaign, read_campaign
 from mawl.records.store.files import LATEST, replace_link
 from mawl.records.store.folder import make_folder

@@ -26,9 +26,9 @@ from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, swit
 from mawl.figures.view import StoredView
 from mawl.importers.probe_files import load_probe
 from mawl.plan.spec import parse_scale
+from mawl.records.model.published import PriceBook, load_prices, with_prices
 from mawl.records.model.qualification import Qualification
 from mawl.records.model.summary.summary import Judged
-from mawl.records.papers import PriceBook, load_prices, with_prices
 from mawl.records.spec.forms import Number, Whole
 from mawl.records.store import open_run
 from mawl.records.store.campaign import read_qualification

@@ -28,16 +28,28 @@ from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.published import published_block, published_input_bytes
 from mawl.figures.published_tables import FilledTable, fill_tables
-from mawl.records.model.published import Citation, Paper, PaperFacts, PublishedFigures, PublishedResult
+from mawl.records.model.published import (
+    Citation,
+    Paper,
+    PaperFacts,
+    PublishedFigures,
+    PublishedResult,
+    paper_named,
+    paper_of,
+    papers,
+    published,
+    published_result,
+    thread_shares,
+)
 from mawl.records.model.qualification import Qualification
 from mawl.records.model.thresholds import value_of
-from mawl.records.papers import paper_named, paper_of, papers, published, published_result, thread_shares
 from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import places_of
 from mawl.records.store.files import FACTS, QUALIFICATION
+from mawl.reports.document import rendered, terminal
 from mawl.reports.json import render
-from mawl.reports.published import listing, markdown, page, text
+from mawl.reports.published import listing, page, tables_document
 
 if TYPE_CHECKING:
     from mawl.advice.bounds import AnswerBounds
@@ -376,13 +388,13 @@ def run_published(arguments: PublishedArguments) -> int:
         raise UsageError(f"{given} goes with --tables", cure="add --tables, or leave it out")
     if arguments.id is not None:
         figures = as_block(published_result(arguments.id))
-        print(render(figures) if arguments.format == "json" else page(figures, width_for(None)))
+        print(render(figures) if arguments.format == "json" else terminal(page(figures), width_for(None)))
         return 0
     blocks = [as_block(result) for result in published().values()]
     if arguments.format == "json":
         print(render(PublishedList(results=blocks, papers=[_facts(paper) for paper in papers()])))
     else:
-        print(listing(blocks, width_for(None)))
+        print(terminal(listing(blocks), width_for(None)))
     return 0
 
 
@@ -403,12 +415,7 @@ def _tables(arguments: argparse.Namespace) -> int:
     if arguments.format == "json":
         print(render(PaperTables(source=paper.source, tables=tables)))
     else:
-        shown = (
-            markdown(paper, tables)
-            if arguments.format == "markdown"
-            else text(paper, tables, width_for(None))
-        )
-        print(shown)
+        print(rendered(tables_document(paper, tables), arguments.format, width_for(None)))
     return 0
 
 

@@ -63,8 +63,7 @@ def run(arguments: HistoryArguments) -> int:
 
 def _history(arguments: argparse.Namespace) -> History:
     from mawl.advice.judge import judged
-    from mawl.archive.history.changes import history_of
-    from mawl.archive.history.nights import by_program, nights_of, nights_of_import, own_nights
+    from mawl.archive.history.changes import by_program, history_of, nights_of, nights_of_import, own_nights
     from mawl.figures.comparison.sides import compared_run
     from mawl.figures.view import StoredView
 

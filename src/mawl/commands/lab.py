@@ -47,7 +47,7 @@ from mawl.lab.needs import EVERY, check, needs_of, offered
 from mawl.lab.state import held, known_beds, state_directory
 from mawl.plan.spec import parse_scale
 from mawl.plan.workload import load_workload
-from mawl.records.papers import published_result
+from mawl.records.model.published import published_result
 from mawl.records.spec.sources import as_command
 from mawl.records.store import open_run
 from mawl.records.store.files import LATEST

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.units import format_seconds
-from mawl.campaigns.qualify.plan_duration import duration_of
+from mawl.campaigns.qualify.model import duration_of
 from mawl.commands.arguments import volumes_of
 from mawl.commands.earlier_runs import Peaks, SoloTimes
 from mawl.commands.plan import as_json, as_text, asked_by_jobs, inputs_with_progress

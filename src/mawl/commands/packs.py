@@ -13,8 +13,8 @@ from mawl.archive.bounded_reading import TRUSTED_HELP, read_bounded_by
 from mawl.archive.container import SUFFIX
 from mawl.archive.manifest import Redaction, SubmitterStatement
 from mawl.archive.packing import MOST_NAMED, PackRequest, pack, read_statement
+from mawl.archive.publication import Validation, checks_of, render, validate
 from mawl.archive.subject import ValidationSubject, campaign_subject, pack_subject, run_subject
-from mawl.archive.validation import Validation, checks_of, render, validate
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory

@@ -13,7 +13,7 @@ from typing import Any, TextIO
 import msgspec
 
 from mawl.base.units import format_bytes, format_memory, format_plain, format_seconds
-from mawl.campaigns.qualify.plan_duration import Duration, duration_of
+from mawl.campaigns.qualify.model import Duration, duration_of
 from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.cluster_run import show_check
 from mawl.commands.doctor import present_inputs

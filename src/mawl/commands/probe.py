@@ -54,7 +54,7 @@ from mawl.records.definitions import instant, unitless
 from mawl.records.definitions import text as words
 from mawl.records.model.probe import PAGE, Probe, ProbeTarget, ProbeTest
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.spec.settings import Settings
+from mawl.records.spec.sources import Settings
 from mawl.records.store import locate
 from mawl.records.store.files import PROBE
 from mawl.records.store.output import OutputFile

@@ -58,8 +58,7 @@ from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification,
 from mawl.records.spec.forms import Whole
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS
+from mawl.records.spec.sources import NODE_OPTIONS, OPTIONS, Settings
 from mawl.records.store.campaign import (
     QUALIFICATION_LOCK,
     locate_qualification,

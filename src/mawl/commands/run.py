@@ -34,8 +34,7 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, CampaignSpec
 from mawl.records.spec.run_spec import RunSpec
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import OPTIONS, campaign_of_command
+from mawl.records.spec.sources import OPTIONS, Settings, campaign_of_command
 from mawl.records.store import open_run
 from mawl.records.store.files import FACTS
 

@@ -100,7 +100,7 @@ FORMATS = {
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
     "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
     "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfileList"),
-    "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.validation:Validation"),
+    "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.publication:Validation"),
 }
 """By name; the two without a version have that of their file."""
 

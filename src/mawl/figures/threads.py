@@ -14,12 +14,11 @@ from mawl.figures.missing import Missing, total
 from mawl.figures.published import unscaled_cpu_seconds
 from mawl.figures.series import CounterChange, RunSamples, Span, gain
 from mawl.figures.sessions import added
-from mawl.records.model.published import PaperRange
+from mawl.records.model.published import PaperRange, thread_shares
 from mawl.records.model.records import JobRecord
 from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.series_metrics import MACHINE
 from mawl.records.model.summary.time import CpuRange
-from mawl.records.papers import thread_shares
 
 EXACT, BOUNDS, ESTIMATE, DISPATCHED = "exact", "bounds", "estimate", "dispatched"
 """What ``host.core_busy_basis`` says: one thread a core; bounds with an estimate between them; an estimate

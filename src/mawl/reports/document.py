@@ -106,7 +106,8 @@ class Table(msgspec.Struct, frozen=True, kw_only=True):
 class Lines(msgspec.Struct, frozen=True):
     """Named lines.
 
-    Text has the names in a column, or before the sentence if ``inline``.  The colon of a title is for text.
+    Text has the names in a column as wide as the longest, or before the sentence if ``inline``.  The colon
+    of a title is for text.
     """
 
     lines: Sequence[Line]
@@ -223,9 +224,10 @@ def block_lines(block: Block, width: int) -> list[str]:
             begin, indent, lines = _title_line(block.title), block.indent, block.lines
             if block.inline:
                 return [*begin, *_wrapped((f"{name}: {said}" for name, said in lines), width, indent)]
-            column = NAME_WIDTH - len(indent)
+            column = max(NAME_WIDTH - len(indent), *(1 + len(name) for name, _ in lines))
             named = (f"{indent}{name:<{column}}{one_line(said)}" for name, said in lines)
-            return [*begin, *(line for one in named for line in wrapped(one, width, " " * NAME_WIDTH))]
+            hang = " " * (len(indent) + column)
+            return [*begin, *(line for one in named for line in wrapped(one, width, hang))]
         case Sentences() if block.sentences:
             return [*_title_line(block.title), *_wrapped(block.sentences, width, block.indent)]
         case Commands():

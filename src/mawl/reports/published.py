@@ -32,20 +32,8 @@ from mawl.records.model.published import (
     RowUnit,
 )
 from mawl.records.spec.program_options import Role
-from mawl.reports.layout import (
-    ABSENT,
-    LINE_WIDTH,
-    Form,
-    escaped,
-    figure,
-    figures,
-    format_count,
-    stacked,
-    wrapped,
-)
-from mawl.reports.layout import (
-    table as markdown_table,
-)
+from mawl.reports.document import TEXT, Document, Headline, Lines, Part, Sentences, Table, each
+from mawl.reports.layout import ABSENT, Form, figure, figures, format_count
 
 HEAD = ("id", "sessions", "jobs", "cores", "real time", "CPU/real", "peak", "sustained", "per core", "read")
 LEGEND = (
@@ -71,33 +59,27 @@ SHAPE: dict[str, tuple[str, Form]] = {
 """Figure of a shape to its title and form."""
 
 
-def listing(blocks: Sequence[PublishedFigures], width: int = LINE_WIDTH) -> str:
-    """A row per result of ``published_block``, and the papers they are from.
-
-    Lines have at most ``width`` characters, here and in ``page``.
-    """
-    rows: list[Sequence[str]] = [HEAD]
-    for block in blocks:
-        device, shape = block.io.device, block.shape
-        rows.append(
-            (
-                block.id,
-                sessions_of(block),
-                *figures(
-                    (block.jobs.total, format_count),
-                    (block.per_core.cores, format_count),
-                    (block.time.real_time_seconds, format_seconds),
-                    (shape.cpu_real_ratio, format_ratio),
-                    (device.peak.total_bytes_per_second, format_rate),
-                    (device.sustained.total_bytes_per_second, format_rate),
-                    (block.per_core.sustained_bytes_per_second, format_rate),
-                    (shape.read_ratio, format_percent),
-                ),
-            )
+def listing(blocks: Sequence[PublishedFigures]) -> list[Part]:
+    """A row per result of ``published_block``, and the papers they are from."""
+    rows = [
+        (
+            block.id,
+            sessions_of(block),
+            *figures(
+                (block.jobs.total, format_count),
+                (block.per_core.cores, format_count),
+                (block.time.real_time_seconds, format_seconds),
+                (block.shape.cpu_real_ratio, format_ratio),
+                (block.io.device.peak.total_bytes_per_second, format_rate),
+                (block.io.device.sustained.total_bytes_per_second, format_rate),
+                (block.per_core.sustained_bytes_per_second, format_rate),
+                (block.shape.read_ratio, format_percent),
+            ),
         )
-    sources = {block.source.citation: None for block in blocks}
-    papers = [line for text in sources for line in wrapped(text, width, "  ")]
-    return "\n".join([*stacked(rows, width), "", *wrapped(LEGEND, width, ""), "", "From:", *papers])
+        for block in blocks
+    ]
+    papers = list(dict.fromkeys(block.source.citation for block in blocks))
+    return each(Table(head=HEAD, rows=rows), Sentences([LEGEND]), Sentences(papers, "From:", "  "))
 
 
 NO_ANSWER = (
@@ -106,21 +88,16 @@ NO_ANSWER = (
 )
 
 
-def page(block: PublishedFigures, width: int = LINE_WIDTH) -> str:
+def page(block: PublishedFigures) -> list[Part]:
     """One result: every figure that its paper gives, what follows from them, and the caveats."""
-    parts = [
-        [
-            line
-            for text in (f"{block.id}: {block.title}", f"from {block.source.citation}")
-            for line in wrapped(text, width, "  ")
-        ],
-        _table("As published", _published(block), width),
-        _table("Per core and in shape, worked out of these", _worked_out(block), width),
-        _compression(block.compression, width),
-        _sentences("Caveats", [*block.caveats, NO_ANSWER], width),
-        _sentences("The paper also found", block.findings, width),
-    ]
-    return "\n\n".join("\n".join(part) for part in parts if part)
+    return each(
+        Sentences([f"{block.id}: {block.title}", f"from {block.source.citation}"]),
+        Lines(list(_published(block)), "As published", "  "),
+        Lines(list(_worked_out(block)), "Per core and in shape, worked out of these", "  "),
+        _compression(block.compression),
+        Sentences([*block.caveats, NO_ANSWER], "Caveats", "  "),
+        Sentences(block.findings, "The paper also found", "  "),
+    )
 
 
 def sessions_of(block: PublishedFigures) -> str:
@@ -235,21 +212,22 @@ def _worked_out(block: PublishedFigures) -> Iterator[tuple[str, str]]:
         yield title, _span(value, form) if isinstance(value, PaperRange) else figure(value, form)
 
 
-def _compression(compression: Mapping[Role, Compression], width: int) -> list[str]:
-    if not compression:
-        return []
-    rows: list[Sequence[str]] = [
-        ("Compression, per volume", "volumes", "used", "stored", "saving", "estimated")
-    ]
-    for role, one in compression.items():
-        cells = figures(
-            (one.volumes, format_count),
-            (one.volume_used_bytes, format_bytes),
-            (one.volume_stored_bytes, format_bytes),
-            (one.saving_ratio, format_percent),
+def _compression(compression: Mapping[Role, Compression]) -> Table:
+    rows = [
+        (
+            role,
+            *figures(
+                (one.volumes, format_count),
+                (one.volume_used_bytes, format_bytes),
+                (one.volume_stored_bytes, format_bytes),
+                (one.saving_ratio, format_percent),
+            ),
+            _span(one.estimated_saving_ratio, format_percent),
         )
-        rows.append((role, *cells, _span(one.estimated_saving_ratio, format_percent)))
-    return stacked(rows, width)
+        for role, one in compression.items()
+    ]
+    head = ("Compression, per volume", "volumes", "used", "stored", "saving", "estimated")
+    return Table(head=head, rows=rows)
 
 
 def _figure_rows(given: tuple[msgspec.Struct, Sequence[str], Form, str]) -> Iterator[tuple[str, str]]:
@@ -266,20 +244,6 @@ def _name_words(name: str) -> str:
 
 def _span(span: PaperRange | None, form: Form) -> str:
     return ABSENT if span is None else f"{form(span.low)} to {form(span.high)}"
-
-
-def _table(title: str, rows: Iterator[tuple[str, str]], width: int) -> list[str]:
-    held = list(rows)
-    names = max(len(name) for name, _ in held)
-    lines = [title]
-    for name, text in held:
-        lines += wrapped(f"  {name:<{names}}  {text}", width, " " * (names + 4))
-    return lines
-
-
-def _sentences(title: str, texts: Sequence[str], width: int) -> list[str]:
-    lines = [line for text in texts for line in wrapped(f"  - {text}", width, "    ")]
-    return [title, *lines] if lines else []
 
 
 FORMS: dict[RowUnit, Form] = {
@@ -300,28 +264,17 @@ TABLES_LEGEND = (
 )
 
 
-def text(paper: Paper, tables: Sequence[FilledTable], width: int = LINE_WIDTH) -> str:
-    """Every table, with the reasons for what runs lack, for a terminal of ``width`` columns."""
-    parts = [wrapped(str(paper.source), width, "  ")]
-    for table in tables:
-        reasons = [line for why in _reason_lines(table) for line in wrapped(why, width, "  ")]
-        title = wrapped(f"{table.exhibit}: {table.title}", width, "  ")
-        parts.append([*title, *stacked(_rows_of_table(table), width), *reasons])
-    parts.append(wrapped(TABLES_LEGEND, width, ""))
-    return "\n\n".join("\n".join(part) for part in parts)
-
-
-def markdown(paper: Paper, tables: Sequence[FilledTable]) -> str:
-    """The same for a ticket."""
-    parts = [f"# {escaped(str(paper.source))}"]
-    for table in tables:
-        head, *rows = ([escaped(text) for text in row] for row in _rows_of_table(table))
-        parts += [
-            f"## {escaped(table.exhibit)}: {escaped(table.title)}",
-            "\n".join(markdown_table(head, rows)),
-            *([f"- {escaped(why)}" for why in _reason_lines(table)]),
-        ]
-    return "\n\n".join([*parts, escaped(TABLES_LEGEND)])
+def tables_document(paper: Paper, tables: Sequence[FilledTable]) -> Document:
+    """Every table, with the reasons for what runs lack."""
+    source = str(paper.source)
+    return Document(
+        headline=Headline(sign="measured", sentence=source),
+        parts=[
+            *each(Sentences([source])),
+            *(part for one in tables for part in _paper_table(one)),
+            *each(Sentences([TABLES_LEGEND])),
+        ],
+    )
 
 
 def cell(one: TableCell, unit: RowUnit) -> str:
@@ -334,9 +287,12 @@ def cell(one: TableCell, unit: RowUnit) -> str:
     return ", ".join(f"{figure.part} {form(figure.value)}".strip() for figure in one.figures)
 
 
-def _rows_of_table(table: FilledTable) -> list[tuple[str, ...]]:
+def _paper_table(table: FilledTable) -> list[Part]:
+    title = f"{table.exhibit}: {table.title}"
     head = ("", *(_column_name(one) for one in table.columns))
-    return [head, *((row.title, *(cell(one, row.unit) for one in row.cells)) for row in table.rows)]
+    rows = [(row.title, *(cell(one, row.unit) for one in row.cells)) for row in table.rows]
+    shown = Table(title=title, head=head, rows=rows)
+    return [Part([Sentences([title])], formats=TEXT), Part([shown, Sentences([*_reason_lines(table)])])]
 
 
 def _column_name(one: TableColumn) -> str:

@@ -8,8 +8,8 @@ import msgspec
 
 from mawl.advice.answer import parts_words
 from mawl.advice.limit.verdict import costs_words
-from mawl.advice.qualification.nodes import LEAST_RATIO
-from mawl.advice.qualification.sentence import fits_words
+from mawl.advice.qualification.evidence import fits_words
+from mawl.advice.qualification.fits import LEAST_RATIO
 from mawl.base.units import (
     counted_noun,
     format_bytes,

@@ -26,8 +26,7 @@ from mawl.records.model.run import RunFacts
 from mawl.records.model.series_metrics import MACHINE
 from mawl.records.model.summary.judgement import Losses
 from mawl.records.spec.program_options import Role
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import spec_of
+from mawl.records.spec.sources import Settings, spec_of
 from mawl.records.store import open_run
 from mawl.tuning.check import (
     CurrentSettings,

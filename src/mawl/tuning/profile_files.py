@@ -12,8 +12,8 @@ from functools import cache
 from pathlib import Path
 
 from mawl.base.errors import InvalidFileError, UsageError
+from mawl.records.model.published import papers
 from mawl.records.model.series_metrics import FIGURES, TEXT_FAMILIES
-from mawl.records.papers import papers
 from mawl.records.spec import toml
 from mawl.tuning.records import (
     UNIT_RANGES,

@@ -18,8 +18,7 @@ import msgspec
 
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import CPU_WEIGHTS
-from mawl.records.model.published import PaperWorkload, PublishedResult
-from mawl.records.papers import papers, published, published_result
+from mawl.records.model.published import PaperWorkload, PublishedResult, papers, published, published_result
 from mawl.records.spec.program_options import ROLES
 from mawl.simulation.system import System
 from mawl.whatif.published_forecast import FITTED, FULL_SCALE, HELD_OUT, PublishedForecast, forecast, plan_of

@@ -7,7 +7,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from mawl.advice.qualification.sentence import cautions_of, small_mix
+from mawl.advice.qualification.evidence import cautions_of, small_mix
 from mawl.records.model.qualification import AnswerStorage
 from mawl.records.model.run import VolumeFacts
 from tests.fakes.probes import probe, probe_test, target

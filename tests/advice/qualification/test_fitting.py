@@ -9,8 +9,8 @@ from math import log
 
 import pytest
 
+from mawl.advice.qualification.evidence import fits_words
 from mawl.advice.qualification.fits import at_least, below_the_mix, fits_of, ratio_of, with_the_measured
-from mawl.advice.qualification.sentence import fits_words
 from mawl.figures.knee import SessionRun
 from mawl.figures.statistics import Interval
 from mawl.plan.mix import mix_range

@@ -10,8 +10,8 @@ from mawl.advice.answer import Disturbance
 from mawl.advice.limit.verdict import RESOURCES
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.fits import LEAST_RATIO
 from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, one_machine, unseen_server
-from mawl.advice.qualification.nodes import LEAST_RATIO
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts

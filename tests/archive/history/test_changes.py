@@ -12,9 +12,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from mawl.archive.history.changes import History, history_of
+from mawl.archive.history.changes import History, history_of, nights_of
 from mawl.archive.history.document import document
-from mawl.archive.history.nights import nights_of
 from mawl.base.errors import UsageError
 from mawl.commands.main import main
 from mawl.figures.comparison.sides import ComparedRun

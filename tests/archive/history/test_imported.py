@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mawl.archive.history.nights import by_program
+from mawl.archive.history.changes import by_program
 from mawl.commands.main import main
 from mawl.figures import nights
 from tests.fakes.compared_runs import compared

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from mawl.base.errors import MawlError
-from mawl.campaigns.qualify import model, plan_duration
+from mawl.campaigns.qualify import model
 from mawl.campaigns.qualify.choice import SMOKE, plan_at
 from mawl.campaigns.qualify.machine import alone_workload
-from mawl.campaigns.qualify.model import CalibratedModel
-from mawl.campaigns.qualify.plan_duration import NO_CALIBRATION, Duration, duration_of
+from mawl.campaigns.qualify.model import NO_CALIBRATION, CalibratedModel, Duration, duration_of
 from mawl.measure.machine import read_machine
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import COPIES, FEWEST_FULL_SESSIONS
@@ -216,7 +215,7 @@ def runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in of:
         (tmp_path / name).mkdir()
         (tmp_path / name / "qualify.json").write_text("{}")
-    monkeypatch.setattr(plan_duration, "_calibration", lambda folder: of[folder.name])
+    monkeypatch.setattr(model, "_calibration", lambda folder: of[folder.name])
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     return tmp_path
 
@@ -234,7 +233,7 @@ def test_a_calibration_under_other_limits_is_no_basis(
 ) -> None:
     (tmp_path / "held").mkdir()
     (tmp_path / "held" / "qualify.json").write_text("{}")
-    monkeypatch.setattr(plan_duration, "_calibration", lambda folder: run_here(**held))
+    monkeypatch.setattr(model, "_calibration", lambda folder: run_here(**held))
     assert duration_of(PLAN, tmp_path) == Duration(None, NO_CALIBRATION)
 
 
@@ -267,6 +266,6 @@ def test_a_disturbed_calibration_and_that_of_a_cluster_are_no_basis(
     (tmp_path / "one").mkdir()
     record = qualification(runs=[calibration], nodes=cluster(nodes).nodes)
     write_qualification(tmp_path / "one", record)
-    monkeypatch.setattr(plan_duration, "open_run", lambda folder: run_here())
+    monkeypatch.setattr(model, "open_run", lambda folder: run_here())
     monkeypatch.setattr(model, "CalibratedModel", lambda run, probe: MINUTE_A_SESSION)
     assert (duration_of(PLAN, tmp_path).seconds is not None) == known

@@ -7,8 +7,7 @@ import pytest
 from mawl.figures.comparison.compare import compare, compare_many
 from mawl.figures.comparison.sides import Side, published_side
 from mawl.figures.published import published_block
-from mawl.records.model.published import PaperRange
-from mawl.records.papers import paper_of, published_result
+from mawl.records.model.published import PaperRange, paper_of, published_result
 from tests.fakes.compared_runs import side
 
 

@@ -23,7 +23,7 @@ from mawl.lab.experiment.records import (
     SeriesSpec,
     VolumeKept,
 )
-from mawl.records.papers import published_result
+from mawl.records.model.published import published_result
 from tests.fakes.stored_run import facts
 from tests.fakes.views import partly
 

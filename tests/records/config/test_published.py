@@ -15,7 +15,7 @@ import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab import bed
-from mawl.records.papers import (
+from mawl.records.model.published import (
     SHIPPED,
     PriceBook,
     load_prices,

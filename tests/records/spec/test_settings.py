@@ -8,8 +8,7 @@ import pytest
 
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.records.spec.program_options import Options, parse_options
-from mawl.records.spec.settings import Settings
-from mawl.records.spec.sources import layer_of_command, spec_of
+from mawl.records.spec.sources import Settings, layer_of_command, spec_of
 
 
 def test_option_beats_environment_beats_file_beats_default(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from bokeh.models.renderers import GlyphRenderer
 from mawl.commands.compare import as_block
 from mawl.figures.comparison.compare import Comparison, compare
 from mawl.figures.comparison.sides import published_side
-from mawl.records.papers import published_result
+from mawl.records.model.published import published_result
 from mawl.reports.comparison.charts import pair_charts
 from mawl.reports.comparison.papers import paper_tables
 from tests.fakes.compared_runs import pair

@@ -16,8 +16,7 @@ import pytest
 import mawl.reports
 from mawl.reports.html.charts.frame import CLASS_COLOURS
 from mawl.reports.html.charts.lead import LIMITS
-from mawl.reports.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
-from mawl.reports.html.charts.sessions import MEANINGS
+from mawl.reports.html.charts.over_time import CPU, JOBS, LATENCY, MEANINGS, MEMORIES, NETWORK
 from mawl.reports.html.colours import COLOURS, MARKS, Colour, light, meanings, style
 
 LEAST_TEXT, LEAST_MARK = 4.5, 3.0

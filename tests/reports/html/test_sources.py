@@ -16,7 +16,7 @@ from mawl.records.model.role_io import WAIT_FIELDS
 from mawl.records.store import Run, open_run
 from mawl.reports.html.charts.every import charts_of
 from mawl.reports.html.charts.frame import TIME_RANGE, Columns
-from mawl.reports.html.charts.sessions import MEANINGS
+from mawl.reports.html.charts.over_time import MEANINGS
 from mawl.reports.html.sources import ChartData, chart_data, sources
 from tests.fakes.synthetic_run import write_synthetic_run
 from tests.fakes.views import as_summary, judged

@@ -9,9 +9,8 @@ from mawl.advice.answer import LEAST_ACTIVE_SECONDS, PUBLISHABLE_SECONDS, decide
 from mawl.advice.limit.costs import NO_SLOWDOWN
 from mawl.advice.limit.verdict import NO_SECOND
 from mawl.advice.next_step import Lack
-from mawl.advice.qualification.evidence import Evidence
-from mawl.advice.qualification.nodes import missing_of_nodes, nodes_answer, nodes_rules
-from mawl.advice.qualification.sentence import next_step_of, sentence_of
+from mawl.advice.qualification.evidence import Evidence, next_step_of, sentence_of
+from mawl.advice.qualification.fits import missing_of_nodes, nodes_answer, nodes_rules
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO
 from mawl.base.units import counted_noun, format_percent, format_rate, format_ratio, format_seconds
 from mawl.records.model.qualification import (

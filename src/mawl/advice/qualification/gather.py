@@ -27,9 +27,11 @@ from mawl.advice.qualification.evidence import (
     Evidence,
     NodesEvidence,
     Others,
+    cautions_of,
     left_out,
     others_of,
     shows_nothing,
+    small_mix,
     uncounted,
 )
 from mawl.advice.qualification.fits import changes_of, fits_of, ratio_of, with_the_measured
@@ -45,7 +47,6 @@ from mawl.advice.qualification.machine import (
     unasked_over_network,
     unseen_server,
 )
-from mawl.advice.qualification.sentence import cautions_of, small_mix
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError, UsageError
 from mawl.figures.campaign import session_run

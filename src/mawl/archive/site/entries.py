@@ -18,9 +18,8 @@ from mawl.archive.bounded_reading import read_bounded_by
 from mawl.archive.container import LARGEST_PACK_BYTES, REPORT, SUFFIX, is_name
 from mawl.archive.integrity import PAGES_RULE as PAGES
 from mawl.archive.packing import outside_in
-from mawl.archive.publication import INTACT
+from mawl.archive.publication import INTACT, Validation, validate
 from mawl.archive.subject import ValidationSubject, pack_subject
-from mawl.archive.validation import Validation, validate
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.foreign import descriptor_of
 from mawl.base.printable import printable

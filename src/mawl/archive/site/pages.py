@@ -18,7 +18,7 @@ from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_instant, format_rate, format_seconds
 from mawl.figures.published import published_block
 from mawl.records.model.metrics import METRICS
-from mawl.records.papers import papers
+from mawl.records.model.published import papers
 from mawl.reports.html.colours import style
 from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, figure

@@ -2,31 +2,40 @@
 
 Bytes and waits of a program are those of its run alone, and grow with the scale as its declaration does; its
 CPU seconds grow as its reference time does, and are more in the mix, where jobs share hardware threads and
-caches.  Devices are those of the probe (docs/design/qualify.md).
+caches.  Devices are those of the probe (docs/design/qualify.md).  A plan's duration is simulated in the same
+way.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+
+import msgspec
 
 from mawl.advice.judge import judged
 from mawl.advice.qualification.fits import at_least, below_the_mix
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import MawlError
+from mawl.base.process import importing
 from mawl.campaigns.qualify.choice import SMOKE, needs_at, plan_at
 from mawl.campaigns.qualify.interface import Mix
 from mawl.figures.missing import counted
 from mawl.figures.view import StoredView
+from mawl.measure.machine import Machine, read_machine
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mix_range
 from mawl.plan.workload import Plan
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import Fits
-from mawl.records.model.run import RunFacts
+from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.summary.summary import Judged
+from mawl.records.model.thresholds import value_of
 from mawl.records.store import Run, open_run
+from mawl.records.store.campaign import read_qualification
+from mawl.records.store.files import PROBE, QUALIFICATION
 from mawl.records.store.side_files import read_probe
 from mawl.simulation.demand import FIXED_KINDS, JobDemand, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
@@ -198,3 +207,63 @@ START_SECONDS = 3.0
 
 def _at_most_one(value: float | None) -> float | None:
     return None if value is None else min(value, 1.0)
+
+
+MOST_OTHERS_RATIO = value_of("validity.competition.most_cpu_ratio")
+NO_CALIBRATION = "no undisturbed calibration of this machine is there: mawl qualify makes one"
+
+
+class Duration(msgspec.Struct, frozen=True):
+    """Seconds from the first job to the last, None where they are not known; where they are from, or why."""
+
+    seconds: float | None
+    basis: str
+
+
+def duration_of(plan: Plan, runs: Path) -> Duration:
+    """The duration of a plan, from the newest qualification below ``runs`` that calibrated this machine.
+
+    A calibration beside which other work used too much of the processors is no basis.
+    """
+    machine = read_machine()
+    for record in sorted(runs.glob(f"*/{QUALIFICATION}"), key=_made_at, reverse=True):
+        calibration = _calibration(record.parent)
+        if calibration is None or not _is_of(machine, calibration.facts.nodes[0]):
+            continue
+        with importing():
+            from mawl.campaigns.qualify.model import CalibratedModel, probe_in
+        try:
+            model = CalibratedModel(calibration, probe_in(record.parent / PROBE))
+            seconds = model.elapsed_seconds(plan)
+        except MawlError as error:
+            return Duration(None, str(error))
+        cache = calibration.facts.cache
+        mode = "" if cache is None else f", with --cache {cache.mode}"
+        return Duration(seconds, f"simulated from the calibration of {record.parent.name}{mode}")
+    return Duration(None, NO_CALIBRATION)
+
+
+def _made_at(record: Path) -> float:
+    with contextlib.suppress(OSError):
+        return record.stat().st_mtime
+    return 0.0
+
+
+def _calibration(folder: Path) -> Run | None:
+    """The finished run of each program alone; None where it is missing, disturbed, or cannot be read.
+
+    That of a cluster is of a node and of shared storage, and no basis for this machine.
+    """
+    with contextlib.suppress(MawlError, OSError):
+        record = read_qualification(folder)
+        for run in [] if record.nodes else record.runs_for("calibration"):
+            if (run.others_cpu_ratio or 0.0) <= MOST_OTHERS_RATIO:
+                return open_run(folder / run.folder)
+    return None
+
+
+def _is_of(machine: Machine, node: NodeFacts) -> bool:
+    now = machine.cpu_model, machine.cores, machine.confined_cpus, machine.binding_cpu_quota
+    memory_now = machine.memory_bytes, machine.binding_memory_limit
+    own = node.cpu_model, node.cores, node.cpus_used, node.cpu_quota
+    return own == now and (node.memory_bytes, node.memory_limit_bytes) == memory_now

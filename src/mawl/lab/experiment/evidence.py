@@ -36,9 +36,8 @@ from mawl.lab.experiment.records import (
     SeriesSpec,
     SeriesStep,
 )
-from mawl.records.model.published import PublishedResult
+from mawl.records.model.published import PublishedResult, paper_of, papers, published_result
 from mawl.records.model.summary.summary import Summary
-from mawl.records.papers import paper_of, papers, published_result
 from mawl.records.spec.program_options import ROLES, Role
 
 KNEE_SHARE = 0.5

@@ -3,11 +3,12 @@
 Each layer covers those before it: default, ``mawl.toml``, environment, profile, command line, a side of
 ``--ab``.  A profile (``--profile``), a side and ``[run]`` of a plan are files of run options.  Each is
 checked as a whole: an unknown key, a wrong value or a repeated directory is refused with file, key and
-reason.
+reason.  ``Settings`` looks one value up in the same order.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -18,7 +19,16 @@ from mawl.base.errors import InvalidFileError, UsageError
 from mawl.records.spec import toml
 from mawl.records.spec.campaign import CAMPAIGN_OPTIONS, ArmSetting, CampaignSpec, SettingKeys
 from mawl.records.spec.forms import Option, Place, command_words, options_of
-from mawl.records.spec.program_options import AUTO, OPTION_FIELDS, ROLES, Options, parse_options
+from mawl.records.spec.program_options import (
+    AUTO,
+    OPTION_FIELDS,
+    ROLES,
+    Options,
+    Role,
+    parse_options,
+    refuse_overlaps,
+    role_place,
+)
 from mawl.records.spec.run_spec import ONLY_ON_A_CLUSTER, ONLY_OVER_SSH, NodesSpec, RunSpec, check
 
 NODE_OPTIONS = options_of(NodesSpec)
@@ -277,3 +287,76 @@ def _load(path: Path, place: Place, kind: type[OptionsFile]) -> tuple[Layer, Opt
             where=str(path),
         )
     return layer_of(file, place, str(path)), file
+
+
+FILE_NAME = "mawl.toml"
+
+
+class SettingBounds(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The keys of ``mawl.toml`` that decide no run, but what is said of it."""
+
+    answer_bound: float | None = None
+    most_slowdown: object = None
+    """Before reference times; refused (``commands.arguments.bounds_of``)."""
+    guideline_warn: int | str | None = None
+    guideline_good: int | str | None = None
+    options: dict[str, int | str | bool] = {}
+
+
+FileSettings = msgspec.defstruct(
+    "FileSettings",
+    keys_of("settings"),
+    bases=(SettingBounds,),
+    frozen=True,
+    kw_only=True,
+    forbid_unknown_fields=True,
+    module=__name__,
+)
+"""The keys of ``mawl.toml``."""
+
+
+class Settings:
+    """Looks a setting up in order: command-line value, ``MAWL_NAME``, ``mawl.toml``, default."""
+
+    def __init__(self, environment: Mapping[str, str], directory: Path) -> None:
+        self.environment = environment
+        named = environment.get("MAWL_CONFIG")
+        path = Path(named) if named else directory / FILE_NAME
+        self.file = toml.load(path, FileSettings) if named or os.path.lexists(path) else FileSettings()
+
+    def text(self, name: str, given: object, default: str) -> str:
+        return self.optional_text(name, given) or default
+
+    def optional_text(self, name: str, given: object) -> str | None:
+        for value in (given, self.environment.get(f"MAWL_{name.upper()}"), getattr(self.file, name)):
+            if value is not None and value != "":
+                return str(value)
+        return None
+
+    def number(self, name: str, given: float | None, default: float) -> float:
+        text = self.text(name, given, str(default))
+        try:
+            return float(text)
+        except ValueError:
+            raise UsageError(f"{name}: expected a number, found {text!r}") from None
+
+    def roles(self, given: Mapping[Role, Sequence[str] | None]) -> dict[Role, list[Path]]:
+        """The directories of each role; an environment variable separates several with ``:``."""
+        places: dict[Role, list[Path]] = {}
+        for role in ROLES:
+            paths: Sequence[str] | str | None = given.get(role)
+            if not paths:
+                variable = self.environment.get(f"MAWL_{role.upper()}")
+                paths = variable.split(os.pathsep) if variable else getattr(self.file, role)
+            if isinstance(paths, str):
+                paths = [paths]
+            places[role] = [role_place(role, path) for path in paths or [f"mawl-{role}"]]
+        refuse_overlaps(places)
+        return places
+
+    def runs(self, given: str | None) -> Path:
+        return Path(self.text("runs", given, "runs"))
+
+    def layer(self) -> Layer:
+        of_file = layer_of(self.file, "settings", FILE_NAME)
+        return of_file.under(layer_of_environment(self.environment))

@@ -26,8 +26,17 @@ from mawl.records.model.summary.time import WindowFigures
 from mawl.records.spec.program_options import ROLES
 from mawl.reports.html.charts.frame import CLASS_COLOURS, Columns
 from mawl.reports.html.charts.lead import bound_columns, bounds_of, limit_columns
-from mawl.reports.html.charts.over_time import CPU, JOBS, LATENCY, MEMORIES, NETWORK
-from mawl.reports.html.charts.sessions import BADLY, NOT_KNOWN, STATES, WELL
+from mawl.reports.html.charts.over_time import (
+    BADLY,
+    CPU,
+    JOBS,
+    LATENCY,
+    MEMORIES,
+    NETWORK,
+    NOT_KNOWN,
+    STATES,
+    WELL,
+)
 from mawl.reports.layout import ABSENT, figure
 
 

@@ -16,7 +16,7 @@ import msgspec
 from mawl.base.errors import InvalidFileError, UsageError
 from mawl.base.units import format_latency, format_memory, format_rate, parse_size
 from mawl.records.model.probe import Probe
-from mawl.records.papers import check_price
+from mawl.records.model.published import check_price
 from mawl.records.spec import toml
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.side_files import read_probe

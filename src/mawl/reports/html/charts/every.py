@@ -9,7 +9,7 @@ from bokeh.models import BasicTicker, ColumnDataSource
 
 from mawl.advice.validity.host import foreign_bytes
 from mawl.records.model.summary.summary import Summary
-from mawl.reports.html.charts import lead, over_time, sessions
+from mawl.reports.html.charts import lead, over_time
 from mawl.reports.html.charts.frame import (
     CLASS_COLOURS,
     Chart,
@@ -77,7 +77,7 @@ def charts_of(found: ChartData, columns: Mapping[str, Columns], summary: Summary
         over_time.cpu(sources, time, lacking("cpu_user_ratio", otherwise=host), [*having]),
         over_time.memory(sources, time, lacking(*over_time.MEMORIES, otherwise=host), [*having]),
         over_time.network(sources, time, lacking(*moving, otherwise=NO_TRAFFIC), [*having]),
-        sessions.sessions(
+        over_time.sessions(
             sources,
             time,
             "" if found.sessions.bars else NO_START,

@@ -24,7 +24,7 @@ from mawl.records.model.role_io import FILE_ROLES
 from mawl.records.model.signature import SIGNATURE
 from mawl.records.model.summary.judgement import SignatureFigure
 from mawl.records.store import Run
-from mawl.reports.html.charts.sessions import NOT_KNOWN, STATES
+from mawl.reports.html.charts.over_time import NOT_KNOWN, STATES
 from mawl.reports.html.figures import (
     Cell,
     ShownFigures,
