@@ -28,7 +28,7 @@ def test_the_list_names_every_result_and_its_paper(verbs: Verbs) -> None:
 def test_a_page_has_source_figures_and_caveats(name: str, verbs: Verbs) -> None:
     out = verbs.out("published", name)
     assert out.startswith(f"{name}: ") and "\nfrom " in out
-    assert "\nAs published\n" in out and "\nPer core and in shape" in out and "\nCaveats\n  - " in out
+    assert "\nAs published\n" in out and "\nPer core and in shape" in out and "\nCaveats\n  " in out
     assert "None" not in out and max(map(len, out.splitlines())) <= LINE_WIDTH
 
 
