@@ -273,9 +273,19 @@ class _Reading:
             return self._context.absolute(at - ahead)
         return self._to_utc(at) if self._to_utc is not None else self._context.local(at)
 
+    def _knows_any(self) -> bool:
+        return any(columns.places or columns.named is not None for columns in self._begun.values())
+
     def end(self) -> Iterator[NodeFacts]:
         if not self._context.blocks:
             self._context.skip(None, "no row with a time was found")
+        if self._context.blocks and not self._knows_any():
+            names = [name for columns in self._begun.values() for name in columns.names][:MOST_NAMED_COLUMNS]
+            self._context.skip(
+                None,
+                f"no column of {self._map.title} that mawl reads, such as {', '.join(names)[:300]}: "
+                "a map can name them (--array-map)",
+            )
         if self._raw:
             self._context.skip(None, "its first row has rates: these are raw counters (-r); record rates")
         if self._busy_alone and not any(node.has_shares for node in self._nodes.values()):

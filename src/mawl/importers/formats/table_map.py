@@ -337,8 +337,8 @@ class TableColumns:
     """A map applied to the heading of one table."""
 
     def __init__(self, held: TableMap, heading: Sequence[str]) -> None:
-        self._names = [name.strip() for name in heading]
-        self.width = len(self._names)
+        self.names = [name.strip() for name in heading]
+        self.width = len(self.names)
         self.time, self.clock, self.interval = (
             self._only(pattern) for pattern in (held.time, held.clock, held.interval)
         )
@@ -350,7 +350,7 @@ class TableColumns:
         }
         self.node = self._only(held.node)
         self._decimal = held.decimal
-        self._by_name = {name: place for place, name in enumerate(self._names)}
+        self._by_name = {name: place for place, name in enumerate(self.names)}
         places = [place for name, figure in held.figures.items() for place in self._of(name, figure)]
         self.places = places if held.of == "host" else self._whole(places)
         if held.ignored is not None:
@@ -362,7 +362,7 @@ class TableColumns:
         """Processors by node, where columns of each of them are there."""
 
     def _only(self, pattern: str | None) -> int | None:
-        fits = [place for place, name in enumerate(self._names) if pattern and fits_whole(pattern, name)]
+        fits = [place for place, name in enumerate(self.names) if pattern and fits_whole(pattern, name)]
         return fits[0] if len(fits) == 1 else None
 
     def _of(self, name: str, figure: FigureMap) -> Iterator[Place]:
@@ -374,13 +374,13 @@ class TableColumns:
                 yield Place(name, None, None, (), steps)
             return
         found: dict[tuple[str | None, str | None], list[tuple[int, int | None]]] = {}
-        for place, title in enumerate(self._names):
+        for place, title in enumerate(self.names):
             match = re.fullmatch(figure.columns or "", title, re.IGNORECASE)
             if match is None:
                 continue
             groups = match.groupdict()
             weight = match.expand(figure.weights) if figure.weights else None
-            at = [other for other, text in enumerate(self._names) if text == weight]
+            at = [other for other, text in enumerate(self.names) if text == weight]
             if weight is None or len(at) == 1:
                 own = found.setdefault((groups.get("node"), groups.get("item")), [])
                 own.append((place, at[0] if weight is not None else None))
@@ -396,7 +396,7 @@ class TableColumns:
         dropped: set[str] = set()
         for way in ("read", "writ"):
             kinds = {
-                one.figure: {self._names[place].rpartition(" - ")[0].lower() for place, _ in one.columns}
+                one.figure: {self.names[place].rpartition(" - ")[0].lower() for place, _ in one.columns}
                 for one in places
                 if one.figure.startswith(way)
             }
@@ -407,7 +407,7 @@ class TableColumns:
 
     def _processors(self, pattern: str | None) -> dict[str | None, int]:
         found: dict[str | None, set[str]] = {}
-        for name in self._names if pattern else ():
+        for name in self.names if pattern else ():
             match = re.fullmatch(pattern or "", name, re.IGNORECASE)
             if match is not None:
                 groups = match.groupdict()

@@ -167,10 +167,7 @@ def _heading(held: TableMap, before: Cells, row: Cells) -> list[str] | None:
     if held.layout != "blocks":
         return [*row] if any(fits_whole(held.time, one.strip()) for one in row) else None
     named = (before, row)
-    if any(
-        not cells or cells[0].endswith((":", "output")) or any(number(cell) is not None for cell in cells)
-        for cells in named
-    ):
+    if not all(_are_names(cells) for cells in named):
         return None
     names: list[str] = []
     group = ""
@@ -178,6 +175,13 @@ def _heading(held: TableMap, before: Cells, row: Cells) -> list[str] | None:
         group = (before[place] if place < len(before) else "") or group
         names.append(name if ":" in name else f"{group}:{name}")
     return names
+
+
+def _are_names(cells: Cells) -> bool:
+    """Whether most cells are words: interrupts are columns with a number for a name."""
+    filled = [cell for cell in cells if cell]
+    numbers = sum(number(cell) is not None for cell in filled)
+    return bool(filled) and not cells[0].lower().endswith((":", "output")) and numbers * 2 < len(filled)
 
 
 def _has_number(row: Cells) -> bool:
@@ -296,7 +300,8 @@ class Clock:
             at = self._of_form(text, form)
             if at is not None:
                 return at, self._head.ahead
-        return None
+        found = moment(text)
+        return (found[0], found[1]) if found and found[2] else None
 
     def _of_form(self, text: str, form: str) -> float | None:
         year = self._head.found.get("year")
