@@ -175,7 +175,7 @@ def _counter(host: ModelHost, device: str, way: int) -> Iterator[tuple[float, fl
         yield BEGAN + n * STEP, total
 
 
-def cloudwatch(host: ModelHost, *, statistics: bool = False) -> str:
+def cloudwatch(host: ModelHost) -> str:
     """``aws cloudwatch get-metric-data``: sums of periods that begin at their time, the latest first."""
     results = []
     for disk in sorted(host.disks):
@@ -207,17 +207,6 @@ def azure(host: ModelHost) -> str:
         value.append({"id": f"{place}/providers/Microsoft.Insights/metrics/{metric}",
                       "name": {"value": metric}, "unit": "BytesPerSecond", "timeseries": series})  # fmt: skip
     return json.dumps({"cost": 0, "interval": "PT1M", "resourceregion": "x", "value": value}, indent=2)
-
-
-def azure_csv(host: ModelHost) -> str:
-    """The table AzureMetrics of Log Analytics: bytes of a machine in a minute, all its disks together."""
-    text = '"TimeGenerated [UTC]",Resource,MetricName,Total,Average,UnitName\n'
-    for n, moved in enumerate(host.moved):
-        for way, name in enumerate(("Read", "Write")):
-            amount = sum(moved[disk][way] for disk in host.disks if disk in moved) * 1024 * STEP
-            at = f"11/20/2025, {stamped(n * 6, '%I:%M:%S.000 %p')}"
-            text += f'"{at}",MODEL1,"Disk {name} Bytes",{amount},{amount / 60},Bytes\n'
-    return text
 
 
 def collectl(host: ModelHost, *, separator: str = " ", head: bool = True, utc: bool = False) -> str:

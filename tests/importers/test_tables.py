@@ -247,3 +247,85 @@ def test_import_of_an_answer_of_prometheus(
     assert main(["import", "--prometheus", "node.json", "--output", "run", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["samples"] >= 5
     assert main(["import"]) != 0
+
+
+AZURE = """"TimeGenerated [UTC]",Resource,MetricName,Total,Average,UnitName
+"{0}",VM1,Disk Read Bytes,6000,3000,Bytes
+"{0}",VM1,Percentage CPU,,12.5,Percent
+"{1}",VM1,Disk Read Bytes,600,300,Bytes
+"{1}",VM1,Disk Read Operations/Sec,,2.5,CountPerSecond
+"""
+
+
+@pytest.mark.parametrize(
+    "times",
+    [
+        ("11/20/2025, 10:00:00.000 AM", "11/20/2025, 10:01:00.000 AM"),
+        ("2025-11-20T10:00:00Z", "2025-11-20T10:01:00Z"),
+    ],
+)
+def test_the_table_of_azure_monitor(times: tuple[str, str]) -> None:
+    text = AZURE.format(*times)
+    assert detected(text.encode(), "x.csv") is IMPORTERS["azure-csv"]
+    found = Read("azure-csv", text)
+    points = [(BEGAN, 0.0), (BEGAN + 60, 6000.0), (BEGAN + 120, 6600.0)]
+    assert found.points("device.all.read_bytes") == points
+    assert found.gain("device.all.reads") == pytest.approx(150)
+    assert found.reasons() == ["says how busy the processors were, and not their user and system time"]
+
+
+def test_statistics_of_cloudwatch_in_any_order() -> None:
+    datapoints = [
+        {"Timestamp": f"2025-11-20T10:0{n}:00Z", "Sum": 6000.0 / n, "Unit": "Bytes"} for n in (2, 1, 3)
+    ]
+    document = {"Label": "VolumeReadBytes", "Datapoints": datapoints}
+    assert detected(json.dumps(document, indent=4).encode(), "x.json") is IMPORTERS["cloudwatch"]
+    found = Read("cloudwatch", json.dumps(document))
+    assert [value for _, value in found.points("device.all.read_bytes")] == [0, 6000, 9000, 11000]
+    assert found.points("device.all.read_bytes")[0][0] == BEGAN + 60
+
+
+def test_an_answer_of_prometheus_with_gaps_and_a_restart() -> None:
+    values = ["100", "200", "NaN", "300", "50", "90"]
+    points = [[BEGAN + 15 * n, value] for n, value in enumerate(values) if n != 1]
+    metric = {
+        "__name__": "node_disk_written_bytes_total",
+        "instance": "db1:9100",
+        "device": "sda",
+        "zone": "a",
+    }
+    other = {"__name__": "up", "instance": "db1:9100"}
+    document = {
+        "status": "success",
+        "data": {
+            "resultType": "matrix",
+            "result": [
+                {"metric": metric, "values": points},
+                {"metric": other, "values": [[BEGAN + 15 * n, "1"] for n in range(6)]},
+            ],
+        },
+    }
+    text = json.dumps(document, indent=1)
+    assert detected(text.encode(), "x") is IMPORTERS["prometheus"]
+    found = Read("prometheus", text)
+    assert found.gain("device.sda.written_bytes") == 40, "only between two known values that did not fall"
+    assert "db1" in found.nodes
+
+
+def test_a_typeperf_that_begins_with_an_empty_line_and_has_no_known_counter() -> None:
+    text = '\r\n"(PDH-CSV 4.0)","\\\\pc\\Paging File(_Total)\\% Usage"\r\n'
+    text += '"09/22/2026 21:42:32.824","0.5"\r\nExiting\r\n'
+    assert detected(text.encode(), "x.csv") is IMPORTERS["perfmon"]
+    (reason,) = Read("perfmon", text).reasons()
+    assert "Paging File(_Total)" in reason and "--array-map" in reason
+
+
+def test_dstat_without_times_takes_start_and_interval() -> None:
+    from mawl.importers.formats.sysstat_reports import Untimed
+
+    text = '"Dstat 0.7.2 CSV output"\n"Host:","a",,,,"User:","u"\n\n"dsk/total",,"interrupts"\n'
+    text += '"read","writ","12"\n1,1,1\n5,7,0\n5,7,0\n'
+    assert "say --start and --interval" in Read("dstat", text).reasons()[0]
+    found = Read("dstat", text, untimed=Untimed(BEGAN, 0.0, 10.0))
+    assert found.gain("device.total.read_bytes") == 100 and found.gain("device.total.written_bytes") == 140
+    assert "a" in found.nodes
