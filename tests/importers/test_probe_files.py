@@ -9,7 +9,7 @@ import pytest
 
 from mawl.base.errors import MawlError
 from mawl.commands.main import main
-from mawl.importers.probe_files import load_probe
+from mawl.importers.probe_files import load_probe, on_node
 from mawl.records.store.side_files import write_probe
 
 ELBENCHO = """ISO date,label,path type,paths,hosts,threads,files,file size,block size,direct IO,random,\
@@ -142,3 +142,12 @@ def test_documents_of_fio_from_2_to_3(
     assert "/mnt/data (file system not known)" in shown and "4 KiB sequential reads" in shown
     write_probe(tmp_path / "probe.json", probe)
     assert load_probe(tmp_path / "probe.json") == probe
+
+
+def test_a_probe_of_another_program_is_of_the_node_of_its_run(tmp_path: Path) -> None:
+    (tmp_path / "e.csv").write_text(ELBENCHO)
+    probe = load_probe(tmp_path / "e.csv")
+    assert [target.node for target in probe.targets] == ["unknown"]
+    own = on_node(probe, "db1")
+    assert [target.node for target in own.targets] == ["db1"]
+    assert on_node(own, "db2") == own

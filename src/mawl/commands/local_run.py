@@ -22,7 +22,7 @@ from mawl.commands.earlier_runs import Peaks, SoloTimes
 from mawl.commands.plan import as_json, as_text, asked_by_jobs, inputs_with_progress
 from mawl.commands.progress import view
 from mawl.commands.terminal import width_for
-from mawl.importers.probe_files import load_probe
+from mawl.importers.probe_files import load_probe, on_node
 from mawl.measure.machine import read_machine
 from mawl.measure.space import in_memory_bytes
 from mawl.plan.environment import with_values
@@ -116,7 +116,7 @@ def run_here(spec: RunSpec, command: Sequence[str]) -> tuple[Path, RunFacts]:
         peaks,
     )
     if probed is not None:
-        write_probe(folder / PROBE, probed)
+        write_probe(folder / PROBE, on_node(probed, facts.nodes[0].name) if facts.nodes else probed)
     return folder, facts
 
 

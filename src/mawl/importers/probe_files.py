@@ -12,7 +12,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UnreadableRunError
 from mawl.base.foreign import read_regular
-from mawl.importers.fio import LARGEST_FILE_BYTES, fio_probe
+from mawl.importers.fio import LARGEST_FILE_BYTES, UNKNOWN, fio_probe
 from mawl.importers.formats.table_map import number
 from mawl.importers.formats.text import moment, one_line, text_of
 from mawl.importers.nmon_snapshot import name_of
@@ -66,6 +66,15 @@ def load_probe(path: Path) -> Probe:
     return read_probe(path)
 
 
+def on_node(probe: Probe, node: str) -> Probe:
+    """A probe that a user gives to a run: targets whose file names no node are on the node of the run."""
+    targets = [
+        msgspec.structs.replace(target, node=node) if target.node == UNKNOWN else target
+        for target in probe.targets
+    ]
+    return msgspec.structs.replace(probe, targets=targets)
+
+
 def _of_fio(path: Path, text: str) -> Probe:
     reasons: list[str] = []
     probe = fio_probe(text, path.name, lambda _, why: reasons.append(why))
@@ -91,7 +100,7 @@ def _probe(path: Path, tool: str, created_at: float, tests: dict[str, list[Probe
         ProbeTarget(
             name=f"{name_of(path.name)}: {directory}",
             directory=directory,
-            node="unknown",
+            node=UNKNOWN,
             roles=[],
             file_system=None,
             source=None,
