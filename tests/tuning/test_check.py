@@ -383,3 +383,21 @@ def test_the_text_is_a_table_with_reasons_and_counts() -> None:
     text = terminal(change_parts(found, whole=True))
     assert "\x1b" not in text and "not checked (unknown on one side):" in text
     assert "more were left as they were or not checked" in terminal(change_parts(found, whole=False))
+
+
+@pytest.mark.parametrize(
+    ("release", "profile", "said"),
+    [
+        ("V.04.00M0P042226", "sas-viya-2026", "the logs are of SAS V.04.00M0P042226"),
+        ("9.4 (TS1M8)", "sas-options", "the logs are of SAS 9.4 (TS1M8)"),
+        (None, "sas-options", "SAS release not known: advice for SAS 9.4 is assumed"),
+        ("V.03.05M0P111119", None, "the logs are of SAS V.03.05M0P111119"),
+    ],
+)
+def test_the_release_in_the_logs_chooses_the_advice(
+    release: str | None, profile: str | None, said: str
+) -> None:
+    reading = msgspec.structs.replace(reading_of(), release=release)
+    found = check_tuning(reading, None, profiles())
+    assert [name for name in found.profiles if name.startswith("sas-")] == ([profile] if profile else [])
+    assert said in " ".join(terminal(printing.parts(found, whole=False)).split())

@@ -275,6 +275,7 @@ def run_reading(name: str, runs: Path, bounds: AnswerBounds) -> CurrentSettings:
         inventories=inventories,
         verdict=limit.verdict if limit else None,
         losses=_known(limit.losses) if limit else None,
+        release=facts.software.get("sas"),
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
@@ -80,6 +81,8 @@ class CurrentSettings(msgspec.Struct, frozen=True, kw_only=True):
     losses: Mapping[str, float] | None = None
     collected: bool = False
     also: tuple[Platform, ...] = ()
+    release: str | None = None
+    """SAS release that the logs of the run name."""
     unread: Sequence[FileUnread] = ()
 
 
@@ -120,6 +123,7 @@ def check(
         verdict=reading.verdict,
         nodes=list(reading.inventories),
         profiles=[one.name for one in chosen],
+        release=reading.release,
         counts={state.replace(" ", "_"): sum(row.state == state for row in rows) for state in STATES},
         unread=list(reading.unread),
         settings=rows,
@@ -127,6 +131,8 @@ def check(
 
 
 def _fits(profile: Profile, reading: CurrentSettings) -> bool:
+    if profile.release is not None and reading.release is not None:
+        return re.search(profile.release, reading.release) is not None
     if not profile.checked or profile.platform not in (reading.platform, *reading.also, "any"):
         return False
     return not profile.network_storage or any(map(_by_network, reading.inventories.values()))

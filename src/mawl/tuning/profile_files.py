@@ -75,6 +75,7 @@ def load_profile(path: Path) -> Profile:
         platform=held.platform,
         checked=held.checked,
         network_storage=held.network_storage,
+        release=held.release,
         condition=held.condition,
         sources=held.sources,
         settings=settings,

@@ -110,7 +110,8 @@ class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """One file of ``mawl/tuning/profiles``.
 
     ``checked``: ``mawl tune check`` uses it without being told to; with ``network_storage`` only where a
-    role lies on a file system of another machine.
+    role lies on a file system of another machine.  ``release`` is a pattern of the SAS release in a log:
+    where that is known it decides, and ``checked`` where it is not.
     """
 
     title: Text
@@ -118,6 +119,7 @@ class ProfileFile(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     groups: list[SettingGroup]
     checked: bool = False
     network_storage: bool = False
+    release: Text | None = None
     condition: Text | None = None
     sources: list[Citation] = []
 
@@ -171,6 +173,7 @@ class Profile(msgspec.Struct, frozen=True, kw_only=True):
     platform: Platform
     checked: bool
     network_storage: bool
+    release: str | None
     condition: str | None
     sources: list[Citation]
     settings: list[TuningSetting]
@@ -243,6 +246,10 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     verdict: Annotated[str | None, text("What limited the run (limit.verdict); null without one.", CHECK)]
     nodes: Annotated[list[str], listing("Names of the nodes with an inventory.", CHECK)]
     profiles: Annotated[list[str], listing("Names of the profiles that were compared.", CHECK)]
+    release: Annotated[
+        str | None,
+        text("SAS release in the logs; null: not known, and advice of SAS 9.4 is assumed.", CHECK),
+    ]
     counts: dict[str, Annotated[int, count("Rows with this state.", CHECK)]]
     unread: list[FileUnread]
     settings: list[CheckedSetting]

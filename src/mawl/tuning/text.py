@@ -97,8 +97,17 @@ def _head(found: Checked) -> list[Block]:
     profiles = ", ".join(found.profiles) or "no profile for this platform"
     return [
         Sentences([f"{what} ({', '.join(found.nodes)}){limit}: {counts}"]),
-        Sentences([profiles], indent="  "),
+        Sentences([profiles, *_release(found)], indent="  "),
     ]
+
+
+def _release(found: Checked) -> list[str]:
+    """Which advice for SAS was taken, and why."""
+    if found.release is not None:
+        return [f"the logs are of SAS {found.release}"]
+    if "sas-options" not in found.profiles:
+        return []
+    return ["SAS release not known: advice for SAS 9.4 is assumed; --profile sas-viya-2026 has that for Viya"]
 
 
 def compared(row: CheckedSetting, *, several: bool, aside: str = "") -> str:
