@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
@@ -152,6 +153,7 @@ def _json(host: ModelHost, head: dict[str, str], statistics: Sequence[object]) -
 _IOSTAT = {
     "plain": ("Device tps kB_read/s kB_wrtn/s kB_read kB_wrtn", "1.00 {r}.00 {w}.00 9 9", 1),
     "extended": ("Device r/s w/s rkB/s wkB/s aqu-sz %util", "1.00 1.00 {r}.00 {w}.00 0.10 5.00", 1),
+    "pretty": ("tps kB_read/s kB_wrtn/s Device", "1.00 {r}.00 {w}.00 {name}", 1),
     "sectors": ("Device: rrqm/s wrqm/s r/s w/s rsec/s wsec/s %util", "0 0 1 1 {r}.00 {w}.00 5.00", 2),
 }
 
@@ -167,7 +169,8 @@ def iostat(host: ModelHost, *, layout: str = "plain", cpu: bool = True, timed: b
             own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
             text += "avg-cpu: %user %nice %system %iowait %steal %idle\n"
             text += f"   {own.user}.00 0.00 {own.system}.00 {own.iowait}.00 0.00 {own.idle}.00\n\n"
-        rows = (f"{name} {row.format(r=read * factor, w=written * factor)}" for name, read, written in before)
+        named = row if "{name}" in row else "{name} " + row
+        rows = (named.format(name=name, r=read * factor, w=wrote * factor) for name, read, wrote in before)
         text += "\n".join((heading, *rows)) + "\n\n"
     return text
 
@@ -223,18 +226,85 @@ def mpstat(host: ModelHost, *, count: bool = True) -> str:
     return text
 
 
-def vmstat(host: ModelHost) -> str:
-    """``vmstat -t``: nothing counts the processors."""
-    text = " r  b   swpd   free   buff  cache   si   so    bi    bo   in   cs us sy id wa st UTC\n"
+VMSTAT = "r b swpd free buff cache si so bi bo in cs us sy id wa st"
+_VMSTAT_OF = {
+    "de": "r b swpd frei buff Cache si so bi bo in cs us sy id wa st",
+    "ko": "r b 스왑 가용 버퍼 캐시 입 출 입 출 in cs us sy id wa st",
+    "sv": "k b växl fritt buff cache vi vu bi bu avb ktxb an sy ia vä st gä",
+    "zh": "r b 交换 空闲 缓冲 缓存 si so bi bo in cs us sy id wa st gu",
+}
+
+
+def vmstat(host: ModelHost, *, heading: str = VMSTAT, zone: str | None = "UTC") -> str:
+    """``vmstat -t``, or without a ``zone`` each report below the time of day: nothing counts processors."""
+    top = "procs -----------memory---------- ---swap-- -----io---- -system-- ------cpu-----\n"
+    text = top + heading + (f" {zone}" if zone else "") + "\n"
+    last = " 0" * (len(heading.split()) - 16)
     for n in range(len(host.cpu) + 1):
         own = host.cpu[n - 1] if n else Cpu(97, 1, 1, 1)
-        text += f" 1 0 0 99 1 99 0 0 5 5 1 1 {own.user} {own.system} {own.idle} {own.iowait} 0 "
-        text += stamped(n, "%Y-%m-%d %H:%M:%S") + "\n"
+        text += "" if zone else datetime.fromtimestamp(BEGAN + n * STEP, UTC).strftime("%a %b %e %T UTC %Y\n")
+        text += f" 1 0 0 99 1 99 0 0 5 5 1 1 {own.user} {own.system} {own.idle} {own.iowait}{last}"
+        text += (" " + stamped(n, "%Y-%m-%d %H:%M:%S") if zone else "") + "\n"
     return text
 
 
+def item_last(text: str) -> str:
+    """``sar -p`` of sysstat 12: the item stands last in its table."""
+    lines = []
+    moved = False
+    for line in text.splitlines():
+        words = line.split()
+        if len(words) > 1 and not words[1][0].isdigit():
+            moved = words[1] in ("DEV", "IFACE") or (moved and "%" not in line and words[1] != "all")
+        lines.append(" ".join((words[0], *words[2:], words[1])) if moved and len(words) > 2 else line)
+    return "\n".join(lines) + "\n"
+
+
+def clocked(text: str, form: str) -> str:
+    """The recording on another clock: of 12 hours, or as far-eastern locales print it."""
+    day = {"zh": "2025年11月20日", "ko": "2025년 11월 20일"}.get(form)
+
+    def written(match: re.Match[str]) -> str:
+        hours, minutes, seconds = match.groups()
+        if form == "12":
+            return f"{(int(hours) + 11) % 12 + 1:02d}:{minutes}:{seconds} {'AM' if int(hours) < 12 else 'PM'}"
+        marks = ("时", "分", "秒") if form == "zh" else ("시 ", "분 ", "초")
+        return f"{hours}{marks[0]}{minutes}{marks[1]}{seconds}{marks[2]}"
+
+    text = re.sub(r"(?m)^([0-9]{2}):([0-9]{2}):([0-9]{2})", written, text)
+    return re.sub(r"2025-11-20", day, text) if day else text
+
+
+def human(text: str) -> str:
+    """``--human``: percent signs, and a decimal and a unit for bytes; the columns' names stay."""
+
+    def written(word: str) -> str:
+        value = float(word)
+        units = [
+            (unit, 1024.0**power) for power, unit in enumerate("kMG") if value >= 1024.0**power or not power
+        ]
+        unit, size = units[-1]
+        return f"{value / size:.1f}{unit}"
+
+    lines, columns = [], list[str]()
+    for line in text.splitlines():
+        words = line.split()
+        if any(word.startswith("%") or word.endswith("/s") for word in words):
+            columns = words[1:] if words[0] == "avg-cpu:" else words
+        elif len(words) == len(columns) and len(words) > 2:
+            words = [
+                written(word) if "kB" in name else f"{float(word):.1f}%" if name.startswith("%") else word
+                for name, word in zip(columns, words, strict=True)
+            ]
+        lines.append(" ".join(words))
+    return "\n".join(lines) + "\n"
+
+
 class Format(NamedTuple):
-    """How a recording is written, and what it can tell: devices, and the number of processors."""
+    """How a recording is written, and what it can tell: devices, shares of processors and their number.
+
+    ``within`` is how far its figures are from the host's, where the recorder rounds them.
+    """
 
     kind: str
     write: Callable[[ModelHost], str]
@@ -243,12 +313,23 @@ class Format(NamedTuple):
     network: bool = False
     kernel_names: bool = False
     untimed: bool = False
+    shares: bool = True
+    within: float = 1e-6
 
 
 FORMATS: dict[str, Format] = {
     "sar": Format("sar", sar, network=True),
     "sar of sectors": Format("sar", lambda host: sar(host, sectors=True), network=True),
     "sar without a count": Format("sar", lambda host: sar(host, count=False), processors=False, network=True),
+    "sar -p": Format("sar", lambda host: item_last(sar(host)), network=True),
+    "sar of 12 hours": Format("sar", lambda host: clocked(sar(host), "12"), network=True),
+    "sar in Chinese": Format("sar", lambda host: clocked(sar(host), "zh"), network=True),
+    "sar in Korean": Format("sar", lambda host: clocked(item_last(sar(host)), "ko"), network=True),
+    "sar with commas": Format(
+        "sar", lambda host: re.sub(r"(?<=[0-9])\.(?=[0-9]{2}\b)", ",", sar(host)), network=True
+    ),
+    "sar -h": Format("sar", lambda host: human(item_last(sar(host))), network=True, within=0.06),
+    "sar without a last line end": Format("sar", lambda host: sar(host).rstrip(), network=True),
     "sadf -d": Format("sadf", sadf_text, processors=False, network=True),
     "sadf -d of sectors": Format(
         "sadf", lambda host: sadf_text(host, sectors=True), processors=False, network=True
@@ -257,13 +338,24 @@ FORMATS: dict[str, Format] = {
     "sadf -j of 12.0": Format("sadf", lambda host: sadf_json(host, every="-1"), network=True),
     "iostat": Format("iostat", iostat),
     "iostat -x": Format("iostat", lambda host: iostat(host, layout="extended")),
+    "iostat --pretty": Format("iostat", lambda host: iostat(host, layout="pretty")),
+    "iostat -h": Format("iostat", lambda host: human(iostat(host, layout="pretty")), within=0.06),
     "iostat of sectors": Format("iostat", lambda host: iostat(host, layout="sectors")),
-    "iostat -d": Format("iostat", lambda host: iostat(host, cpu=False), processors=False),
+    "iostat -d": Format("iostat", lambda host: iostat(host, cpu=False), processors=False, shares=False),
     "iostat without times": Format("iostat", lambda host: iostat(host, timed=False), untimed=True),
     "iostat -o JSON": Format("iostat", iostat_json),
     "nmon": Format("nmon", nmon, network=True, kernel_names=True),
     "mpstat": Format("mpstat", mpstat, devices=False),
     "mpstat without a count": Format("mpstat", lambda host: mpstat(host, count=False), devices=False),
     "vmstat": Format("vmstat", vmstat, devices=False, processors=False),
+    "vmstat below times": Format(
+        "vmstat", lambda host: vmstat(host, zone=None), devices=False, processors=False
+    ),
+    **{
+        f"vmstat in {name}": Format(
+            "vmstat", lambda host, own=own: vmstat(host, heading=own), devices=False, processors=False
+        )
+        for name, own in _VMSTAT_OF.items()
+    },
 }
 """Every format and layout that is read, by a name for messages."""

@@ -209,14 +209,12 @@ def test_processors_are_counted_by_their_rows_where_no_banner_counts_them() -> N
     assert read.reasons() == []
 
 
-def test_processors_of_which_a_row_lacks_are_not_counted() -> None:
+def test_processors_of_which_a_row_lacks_are_not_counted_and_have_shares() -> None:
     rows = sar_row(10, "all", 25.0) + sar_row(10, "0", 25.0) + sar_row(10, "2", 25.0)
     read = Read("sar", SAR + rows)
-    assert "host.cpu_user_seconds" not in read.series
-    assert (
-        "the recording does not give the number of processors of node1: their time is left out"
-        in read.reasons()
-    )
+    assert read.gain("host.cpu_user_seconds") == pytest.approx(0.25 * 10)
+    assert read.context.cores.unknown == {"node1"}
+    assert read.nodes["node1"].logical_cpus is None
 
 
 def test_all_processors_are_minus_one_in_json_of_sysstat_12_0() -> None:

@@ -122,7 +122,6 @@ def test_the_banners_date_goes_with_a_time_of_day_over_midnight() -> None:
     ("start", "interval", "why"),
     [
         ("2026-11-20T08:00:00", None, "go together"),
-        (None, "10", "go together"),
         ("eight", "10", "--start eight: expected a time"),
         ("2026-11-20T08:00:00", "0", "--interval 0: expected the seconds"),
         ("2026-11-20T08:00:00", "ten", "--interval ten"),

@@ -25,6 +25,7 @@ from mawl.commands.join import text as attached_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.importers.clock import Clocks, parse_shifts, parse_untimed, parse_zones
 from mawl.importers.formats.saslog_records import DateOrder
+from mawl.importers.hosts import parse_cores, parse_hosts
 from mawl.importers.import_files import IMPORTERS, Imported, ImportRequest, import_files
 from mawl.importers.interface import Importer
 from mawl.importers.scheduler_jobs import sentence_of
@@ -59,6 +60,15 @@ class ImportArguments(Arguments):
         "zone of --timezone or with +HH:MM; needs --interval, too",
     )
     interval: str | None = option("SECONDS", "how far the reports of recordings without times lie apart")
+    node: str | None = option("NAME", "the host of recordings that do not name it (default: the file's name)")
+    host: list[str] = repeated(
+        "NAME[=PATTERN]",
+        "recordings of hosts whose whole names fit this regular expression (without it: all recordings) are "
+        "of one host, NAME; may be repeated",
+    )
+    cores: list[str] = repeated(
+        "[NODE=]NUMBER", "processors of hosts whose recordings do not give their number; may be repeated"
+    )
     role: list[str] = repeated(
         "ROLE=PATTERN",
         "devices of a role, as a regular expression of whole names: work='hdisk1[0-9]'; may be repeated",
@@ -97,6 +107,8 @@ def run_import(arguments: ImportArguments) -> int:
         untimed=parse_untimed(arguments.start, arguments.interval),
         dates=arguments.dates,
         roles=patterns_by_role("--role", arguments.role),
+        cores=parse_cores(arguments.cores),
+        hosts=parse_hosts(arguments.node, arguments.host),
         command=["mawl", *map(encodable, sys.argv[1:])],
     )
     imported = import_files(request)

@@ -61,7 +61,7 @@ def host_block(
         cpu_interrupt_ratio=_share(seconds["interrupt"], spent),
         cpu_iowait_ratio=_share(seconds["iowait"], spent),
         cpu_steal_ratio=_share(seconds["steal"], spent),
-        cpu_busy_seconds=busy_seconds(seconds),
+        cpu_busy_seconds=None if "host.cpu_busy_seconds" in facts.missing else busy_seconds(seconds),
         physical_cpu_seconds=gained("physical_cpu_seconds"),
         **msgspec.structs.asdict(core_busy(facts, samples, whole, missing)),
         core_basis=_one(node.core_basis for node in facts.nodes),

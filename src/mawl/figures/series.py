@@ -89,6 +89,12 @@ class RunSamples:
         found._begin(apart, _series_of(parts))
         return found
 
+    def leave_out(self, prefix: str) -> None:
+        """Forget the series whose names begin so, of all nodes."""
+        for own in self._series.values():
+            for name in [name for name in own if name.startswith(prefix)]:
+                del own[name]
+
     @property
     def nodes(self) -> list[str]:
         return sorted(self._series.keys() - self._apart)

@@ -92,7 +92,7 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
     }
     there = {name for node in samples.nodes for name in samples.names(node)}
     if not devices or not there.issuperset(names["read"] + names["written"]):
-        return unknown_counters("the run holds no samples of the devices of the roles")
+        return unknown_counters(_no_devices(facts, devices))
     plural = "" if len(devices) == 1 else "s"
     source = (
         f"all {len(devices)} block device{plural}"
@@ -100,6 +100,22 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
         else f"block device{plural} {', '.join(devices)}"
     )
     return Counters(source, names["read"], names["written"])
+
+
+def _no_devices(facts: RunFacts, devices: Sequence[str]) -> str:
+    """Why there are no samples of devices; of an import with what its recordings have instead."""
+    if facts.kind != "imported":
+        return "the run holds no samples of the devices of the roles"
+    if devices:
+        return f"the recordings do not tell bytes read from bytes written of {devices[0]}"
+    passed = [
+        f"{source.file}: {skipped.reason}"
+        for source in facts.sources
+        for skipped in source.skipped
+        if skipped.line is None
+    ]
+    told = f" ({passed[0]}{f', and {len(passed) - 1} more' if passed[1:] else ''})" if passed else ""
+    return f"no recording has a table of block devices that mawl reads{told}"
 
 
 def is_placed(volume: VolumeFacts) -> bool:

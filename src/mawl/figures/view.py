@@ -190,6 +190,8 @@ def _samples(run: Run) -> RunSamples | None:
     apart = [one.node for one in run.facts.storage_runs]
     try:
         stored = RunSamples.of_parts(run.sample_parts(), apart)
+        if "host.cpu_busy_ratio" in run.facts.missing:
+            stored.leave_out("host.cpu_")  # of hosts whose processors nobody counted
         return even_out_turns(stored) if stored.nodes else None
     except UnreadableRunError:
         return None

@@ -19,8 +19,9 @@ import msgspec
 from mawl.base.errors import UsageError
 from mawl.base.foreign import open_regular
 from mawl.base.units import counted_noun
+from mawl.importers.formats.host_tables import number
 from mawl.importers.formats.saslog_records import DateOrder, orders_shown
-from mawl.importers.formats.sysstat_reports import Untimed, number
+from mawl.importers.formats.sysstat_reports import Untimed
 from mawl.importers.formats.text import byte_chunks, encoding_of, moment
 from mawl.importers.recording import ChunkStream
 from mawl.importers.sources import FileStream, find_files
@@ -117,12 +118,15 @@ def parse_shifts(given: Sequence[str]) -> dict[str, float]:
 
 
 def parse_untimed(start: str | None, interval: str | None) -> Untimed | None:
-    """``--start TIME`` and ``--interval SECONDS`` for recordings without times; None without either."""
-    if start is None and interval is None:
-        return None
-    if start is None or interval is None:
+    """``--start TIME`` and ``--interval SECONDS`` for recordings without times; None without either.
+
+    An interval alone is for recordings of which only some reports have a time.
+    """
+    if interval is None:
+        if start is None:
+            return None
         raise UsageError("--start and --interval go together: a recording without times needs both")
-    when = moment(start)
+    when = (None, None) if start is None else moment(start)
     if when is None:
         raise UsageError(
             f"--start {start}: expected a time such as 2026-11-21T20:44:30, with or without +01:00"

@@ -11,6 +11,7 @@ import msgspec
 
 from mawl.base.units import counted_noun, format_rate, format_request
 from mawl.importers.formats.text import one_line
+from mawl.importers.hosts import SHARES_ALONE, SHARES_OF_SEVERAL
 from mawl.importers.items import Collected, volumes_by_pattern
 from mawl.importers.sas_jobs import NO_STARTUP, STEP_UNREAD, WITH_STARTUP
 from mawl.records.model.records import JobRecord
@@ -107,6 +108,8 @@ def facts_of(
     remarks = [*_remarks(collected, jobs, sources, refused), *_fio_figures(collected)]
     if scaled := _scaled_by_purr(collected):
         remarks.append(f"CPU times of {', '.join(scaled[:5])} are AIX's, scaled by PURR: raw, not adjusted")
+    shares_alone = _shares_alone(collected)
+    remarks += [shares_alone[path] for path in list(shares_alone)[-1:]]
     started_at = _started_at(collected, sources)
     if started_at is None:
         remarks.append("no file names a time: the run's start is when it was imported")
@@ -136,9 +139,24 @@ def facts_of(
             **MISSING,
             **({} if jobs else dict.fromkeys(("io.by_role", "io.coverage_ratio"), NO_ROLES_OF_HOST)),
             **({} if span else {"ended_at": _no_end_reason(collected, started_at)}),
+            **shares_alone,
         },
         remarks=remarks,
     )
+
+
+def _shares_alone(collected: Collected) -> dict[str, str]:
+    """Why seconds of processors are not known, and of several hosts no share: none tells their number."""
+    nodes = sorted(collected.cores.unknown)
+    if not nodes:
+        return {}
+    more = f" and {len(nodes) - MOST_PLATFORMS} more" if len(nodes) > MOST_PLATFORMS else ""
+    why = SHARES_ALONE.format(", ".join(nodes[:MOST_PLATFORMS]) + more)
+    found = {"host.cpu_busy_seconds": why}
+    if len(collected.host) > 1:
+        kinds = ("busy", "user", "system", "interrupt", "iowait", "steal")
+        found |= dict.fromkeys((f"host.cpu_{kind}_ratio" for kind in kinds), SHARES_OF_SEVERAL.format(why))
+    return found
 
 
 def _scaled_by_purr(collected: Collected) -> list[str]:

@@ -14,8 +14,9 @@ from mawl.importers import fio, nmon, sas_jobs, scheduler_jobs, sysstat, tables
 from mawl.importers.clock import Clocks, DateOrders
 from mawl.importers.facts import facts_of
 from mawl.importers.formats.saslog_records import DateOrder
-from mawl.importers.formats.sysstat_reports import Untimed
+from mawl.importers.formats.sysstat_reports import DATE_TAKEN, Untimed
 from mawl.importers.formats.text import one_line
+from mawl.importers.hosts import HostNames
 from mawl.importers.interface import FIRST_BYTES, Context, Importer
 from mawl.importers.items import Collected, Copies, tells_times
 from mawl.importers.scheduler_jobs import SchedulerJoin, remarks_of
@@ -56,6 +57,9 @@ class ImportRequest(msgspec.Struct, frozen=True, kw_only=True):
     dates: DateOrder | None = None
     """Order of day and month in the timestamps of logs; None: as the logs show it."""
     roles: Mapping[Role, Sequence[re.Pattern[str]]] = {}
+    cores: Mapping[str, int] = {}
+    """Processors by node, ``""`` for all, of recordings that do not tell their number."""
+    hosts: HostNames | None = None
     command: list[str] = []
 
 
@@ -91,10 +95,11 @@ def import_files(request: ImportRequest) -> Imported:
     """
     writer = WholeRunWriter(request.folder)
     try:
-        collected = Collected(writer, request.clocks)
+        collected = Collected(writer, request.clocks, request.cores)
         orders = DateOrders(request.paths, request.dates)
         sources, refused = _read_all(request, collected, orders)
-        if not collected.jobs and not collected.samples and collected.probe is None:
+        host = collected.host_span()
+        if not collected.jobs and (host is None or host[0] == host[1]) and collected.probe is None:
             raise _nothing(request, sources, refused)
         collected.check_shifts(tuple(IMPORTERS))
         collected.check_clocks()
@@ -137,6 +142,7 @@ def _read_all(
     sources: list[SourceFacts] = []
     refused: list[Skipped] = []
     copies = Copies()
+    hosts = request.hosts or HostNames()
 
     def refuse(file: str, reason: str) -> None:
         if len(refused) < MOST_SKIPPED_FILES:
@@ -170,8 +176,17 @@ def _read_all(
                 refuse(shown, f"the same content as {earlier}, which was read: it counts once")
                 continue
             to_utc = request.clocks.to_utc(importer.kind)
-            dates = orders.of(path, first)
-            context = Context(shown, importer.kind, to_utc, collected.job_name, request.untimed, dates)
+            of_log = importer.kind == "saslog"
+            context = Context(
+                shown,
+                importer.kind,
+                to_utc,
+                collected.job_name,
+                request.untimed,
+                orders.of(path, first) if of_log else request.dates or "month-first",
+                collected.cores,
+                hosts,
+            )
             collected.take(importer.read(source, context), context)  # type: ignore[arg-type]
             for problem in problems:
                 context.skip(None, problem)
@@ -204,7 +219,9 @@ def _nothing(
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
     what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
     if told:
-        first = f"{told[0].file}: {told[0].reason}"
+        # A date that is taken one way costs nothing: another reason decided.
+        decided = next((one for one in told if not one.reason.startswith(DATE_TAKEN)), told[0])
+        first = f"{decided.file}: {decided.reason}"
     elif sources:
         first = f"{sources[0].file} holds no job and no figure"
     else:
@@ -241,6 +258,7 @@ _OTHER_UNIX = re.compile(
     rb"\A\s{0,99}(AIX|SunOS|HP-UX) \S{1,255} [^\n]{1,255}\s[0-9]{1,4}[/.-][0-9]{1,2}[/.-][0-9]{1,4}\s"
 )
 _AIX_HEAD = re.compile(rb"\A\s{0,99}System configuration: lcpu=[^\n]{0,255}\n")
+_AIX_KTHR = re.compile(rb"(?m)^kthr\s{1,9}memory\s{1,40}page\s{1,40}faults")
 _AIX_DISKS = re.compile(rb"\n(?:tty:|Disks:|hdisk[0-9]+ )")
 
 
@@ -253,4 +271,6 @@ def refusal(first: bytes) -> str | None:
         return _NOT_LINUX.format(found[1].decode(), "sar")
     if _AIX_HEAD.match(first):
         return _NOT_LINUX.format("AIX", "iostat" if _AIX_DISKS.search(first) else "vmstat or mpstat")
+    if _AIX_KTHR.search(first[:4096]):
+        return _NOT_LINUX.format("AIX", "vmstat")
     return None

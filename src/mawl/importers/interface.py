@@ -7,6 +7,7 @@ holds, it raises nothing: it passes a line that it cannot use to ``skip``, with 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from pathlib import PurePath
 from typing import BinaryIO, NamedTuple, Protocol
 
 import msgspec
@@ -14,6 +15,8 @@ import pyarrow as pa
 
 from mawl.importers.formats.saslog_records import DateOrder
 from mawl.importers.formats.sysstat_reports import Untimed
+from mawl.importers.formats.text import one_line
+from mawl.importers.hosts import Cores, HostNames
 from mawl.records.model.probe import Probe
 from mawl.records.model.records import JobOutcome, ProgramClass, StepRecord, Usage
 from mawl.records.model.run import NodeFacts, Setting, Skipped
@@ -140,9 +143,14 @@ class Context:
         names: Callable[[str], str],
         untimed: Untimed | None = None,
         dates: DateOrder = "month-first",
+        cores: Cores | None = None,
+        hosts: HostNames | None = None,
     ) -> None:
         """``file`` is how messages call it; ``to_utc`` turns seconds of its wall clock into UTC; ``untimed``
-        is when reports were written that have no times; ``dates`` the order of day and month in logs."""
+        is when reports were written that have no times; ``dates`` the order of day and month; ``cores`` and
+        ``hosts`` what all files of the import tell of hosts."""
+        self.cores = Cores() if cores is None else cores
+        self._hosts = HostNames() if hosts is None else hosts
         self.untimed, self.dates = untimed, dates
         self.file, self.kind = file, kind
         self._to_utc, self._names = to_utc, names
@@ -154,6 +162,11 @@ class Context:
         """None until the file gave a time; False where any of its times had no zone."""
         self.zoned = False
         """Whether the clock of what is read now is UTC: times are then absolute."""
+
+    def node_of(self, name: str | None) -> str:
+        """The node of a recording that names its host so; of one that does not, by the name of the file."""
+        fallback = one_line(PurePath(self.file).name.partition(".")[0]) or "node"
+        return self._hosts.of(name, fallback)
 
     def local(self, seconds: float) -> float:
         """UTC from a wall clock without a zone, given as seconds since the epoch as if it were UTC."""

@@ -17,6 +17,7 @@ from mawl.base.errors import UsageError
 from mawl.base.units import format_instant
 from mawl.importers.clock import Clocks, Span, overlap_ratio, zone_difference
 from mawl.importers.formats.text import one_line
+from mawl.importers.hosts import Cores
 from mawl.importers.interface import (
     Context,
     HostFigures,
@@ -50,7 +51,10 @@ MOST_NAMED = 20
 class Collected:
     """The jobs, nodes, settings, devices and probe of an import."""
 
-    def __init__(self, writer: WholeRunWriter, clocks: Clocks) -> None:
+    def __init__(
+        self, writer: WholeRunWriter, clocks: Clocks, cores: Mapping[str, int] | None = None
+    ) -> None:
+        self.cores = Cores(cores)
         self._writer, self._clocks = writer, clocks
         self._names: dict[str, int] = {}
         self.jobs: list[tuple[ImportedJob, str]] = []

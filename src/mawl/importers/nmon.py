@@ -6,8 +6,7 @@ import math
 import re
 from array import array
 from collections import Counter
-from collections.abc import Iterator
-from pathlib import PurePath
+from collections.abc import Callable, Iterator
 from typing import BinaryIO
 
 from mawl.base.units import counted_noun
@@ -50,8 +49,8 @@ _LOGICAL = re.compile(r"\s*([0-9]{1,5})")
 class NmonMachine:
     """One recording's machine, line by line."""
 
-    def __init__(self, fallback_name: str) -> None:
-        self.name = fallback_name
+    def __init__(self, node_of: Callable[[str | None], str]) -> None:
+        self.name, self._node_of = node_of(None), node_of
         self.system = RecordedSystem()
         self.gmt = False
         self.interval_seconds: float | None = None
@@ -65,7 +64,7 @@ class NmonMachine:
         name, value = fact.name.strip(), fact.value.strip()
         self._keep(f"AAA.{name}", value)
         if name == "host" and value:
-            self.name = name_of(value)
+            self.name = self._node_of(name_of(value))
         elif name == "OS":
             self._kernel = name_of(value.replace(",", " "))
             processor = value.rpartition(",")[2]
@@ -206,12 +205,11 @@ class _NmonReader:
         self._recordings: dict[str, Recording] = {}
         self._unread: Counter[str] = Counter()
         self._last: dict[str, float] = {}
-        self._fallback = name_of(PurePath(context.file).name.partition(".")[0]) or "node"
         self._begin()
 
     def _begin(self) -> None:
         """A recording of its own, where several were put into one file."""
-        self._machine = NmonMachine(self._fallback)
+        self._machine = NmonMachine(self._context.node_of)
         self._columns: dict[str, Columns] = {}
         self._clocks: dict[str, float] = {}
         self._held: dict[str, list[tuple[int, str, array[float]]]] = {}

@@ -8,7 +8,7 @@ first, too: another file may have an earlier time.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import BinaryIO
 
 import numpy as np
@@ -144,16 +144,21 @@ class ChunkStream:
         return next((chunk for chunk in self._chunks if chunk), b"")
 
 
-def whole_lines(stream: BinaryIO, skip: Skip) -> Iterator[tuple[int, str]]:
-    """Numbered lines; a last one without an end is told ``skip``: its last figure may lack digits."""
+def whole_lines(
+    stream: BinaryIO, skip: Skip, looks_whole: Callable[[str, str], bool] = lambda _before, _last: False
+) -> Iterator[tuple[int, str]]:
+    """Numbered lines; a last one without an end is told ``skip``, since its last figure may lack digits, but
+    if it ``looks_whole`` after the line before it."""
     ending = _Ending(stream)
     held: tuple[int, str] | None = None
+    before = ""
     for line in numbered_lines(ending, skip):  # type: ignore[arg-type]
         if held is not None:
             yield held
+            before = held[1]
         held = line
     if held is not None:
-        if ending.last in b"\n\r\0":
+        if ending.last in b"\n\r\0" or looks_whole(before, held[1]):
             yield held
         else:
             skip(held[0], "the file ends within this line: left out", held[1])

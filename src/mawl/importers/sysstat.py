@@ -1,22 +1,30 @@
-"""Reports of sar, sadf, iostat, mpstat and vmstat as series of the model (docs/design/imported-host.md).
-
-Names of columns are without ``%``, ``/s``, ``kb`` of memory and JSON's ``-percent``: ``%util``,
-``util-percent`` and ``util`` are one.
-"""
+"""Reports of sar, sadf, iostat, mpstat and vmstat as series of the model (docs/design/imported-host.md)."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import PurePath
 from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from mawl.importers.formats.sysstat_reports import Banner, Report, SysstatDoubt, Untimed, json_reports
-from mawl.importers.formats.sysstat_text import read_iostat, read_sadf, read_sar, read_vmstat
-from mawl.importers.formats.text import byte_chunks
+from mawl.importers.formats.host_tables import (
+    DEVICE,
+    FABRIC,
+    HOST_GAUGES,
+    HOST_PAGES,
+    HOST_RATES,
+    NETWORK,
+    PROCESSORS,
+    VMSTAT_GAUGES,
+    VMSTAT_RATES,
+    Columns,
+)
+from mawl.importers.formats.sysstat_reports import Banner, Report, SysstatDoubt, json_reports
+from mawl.importers.formats.sysstat_text import looks_whole, read_tables
+from mawl.importers.formats.text import byte_chunks, text_of, western
 from mawl.importers.interface import Context, HostFigures, Item
 from mawl.importers.nmon_snapshot import name_of
 from mawl.importers.recording import ChunkStream, Recording, whole_lines
@@ -24,95 +32,8 @@ from mawl.records.model.run import NodeFacts
 
 Figures = dict[str, float]
 
-KIB, MIB, SECTOR = 1024.0, 1048576.0, 512.0
-WORD = 4.0
-"""Bytes of a fibre channel word (Linux, Documentation/ABI/testing/sysfs-class-fc_host)."""
-
 PAGES = {"x86_64": 4096.0, "i686": 4096.0, "s390x": 4096.0}
 """Bytes of a page where a processor has one size; pages of others cannot be told from a report."""
-
-_DEVICE: dict[str, tuple[str, float]] = {
-    "r": ("reads", 1.0),
-    "w": ("writes", 1.0),
-    "tps": ("requests", 1.0),
-    "f": ("flushes", 1.0),
-    "util": ("busy_seconds", 0.01),
-    **dict.fromkeys(("aqu-sz", "avgqu-sz"), ("queue_seconds", 1.0)),
-    **{
-        name: (figure, factor)
-        for figure, names in (
-            ("read_bytes", {"rkB": KIB, "kB_read": KIB, "rMB": MIB, "MB_read": MIB, "rsec": SECTOR}),
-            ("read_bytes", {"rd_sec": SECTOR, "Blk_read": SECTOR}),
-            ("written_bytes", {"wkB": KIB, "kB_wrtn": KIB, "wMB": MIB, "MB_wrtn": MIB, "wsec": SECTOR}),
-            ("written_bytes", {"wr_sec": SECTOR, "Blk_wrtn": SECTOR}),
-        )
-        for name, factor in names.items()
-    },
-}
-_TOTALS_OF_IOSTAT = ("kB_read", "kB_wrtn", "MB_read", "MB_wrtn", "Blk_read", "Blk_wrtn")
-"""iostat has these twice: with ``/s`` the rate, without it what went by; JSON has only the rate so."""
-
-_NETWORK: dict[str, tuple[str, float]] = {
-    "rxkB": ("received_bytes", KIB),
-    "txkB": ("sent_bytes", KIB),
-    "rxbyt": ("received_bytes", 1.0),
-    "txbyt": ("sent_bytes", 1.0),
-    "rxerr": ("received_errors", 1.0),
-    "txerr": ("sent_errors", 1.0),
-    "rxdrop": ("received_drops", 1.0),
-    "txdrop": ("sent_drops", 1.0),
-}
-_FABRIC = {"fch_rxw": ("received_bytes", WORD), "fch_txw": ("sent_bytes", WORD)}
-
-_HOST_RATES: dict[str, tuple[str, float]] = {
-    "pgpgin": ("page_ins_bytes", KIB),
-    "pgpgout": ("page_outs_bytes", KIB),
-    "majflt": ("major_faults", 1.0),
-    "cswch": ("context_switches", 1.0),
-    **{
-        name: (f"pressure_{resource}_{kind}_seconds", 0.01)
-        for resource, kind, names in (
-            ("cpu", "some", ("scpu", "cpu.some_avg")),
-            ("io", "some", ("sio", "io.some_avg")),
-            ("io", "full", ("fio", "io.full_avg")),
-            ("memory", "some", ("smem", "mem.some_avg")),
-            ("memory", "full", ("fmem", "mem.full_avg")),
-        )
-        for name in names
-    },
-}
-_HOST_PAGES = {"pswpin": "swap_read_bytes", "pswpout": "swap_written_bytes"}
-_HOST_GAUGES: dict[str, tuple[str, float]] = {
-    "runq-sz": ("runnable", 1.0),
-    "blocked": ("blocked_processes", 1.0),
-    "avail": ("memory_available_bytes", KIB),
-    "cached": ("memory_cached_bytes", KIB),
-    "dirty": ("memory_dirty_bytes", KIB),
-    "memfree": ("memory_free_bytes", KIB),
-}
-_VMSTAT_RATES = {
-    "bi": ("page_ins_bytes", KIB),
-    "bo": ("page_outs_bytes", KIB),
-    "si": ("swap_read_bytes", KIB),
-    "so": ("swap_written_bytes", KIB),
-    "cs": ("context_switches", 1.0),
-}
-_VMSTAT_GAUGES = {
-    "r": ("runnable", 1.0),
-    "b": ("blocked_processes", 1.0),
-    "cache": ("memory_cached_bytes", KIB),
-    "free": ("memory_free_bytes", KIB),
-}
-_CPU = {
-    "user": ("usr", "user", "nice", "guest", "gnice"),
-    "system": ("sys", "system"),
-    "interrupt": ("irq", "soft"),
-    "iowait": ("iowait",),
-    "idle": ("idle",),
-    "steal": ("steal",),
-}
-
-WANTED = frozenset(("CPU", "DEV", "IFACE", "FCHOST"))
 
 
 class Mapped(NamedTuple):
@@ -122,55 +43,35 @@ class Mapped(NamedTuple):
     gauges: Figures
 
 
-def wanted(columns: tuple[str, ...]) -> bool:
-    """Whether a table with these headings has anything for the model."""
-    if columns[0] == "CPU":
-        return any(plain(column) == "idle" for column in columns)
-    if columns[0] in WANTED:
-        return True
-    names = {plain(column) for column in columns}
-    return not names.isdisjoint((*_HOST_RATES, *_HOST_PAGES, *_HOST_GAUGES))
-
-
-def plain(column: str) -> str:
-    """A column's name without what versions and forms of output put around it."""
-    if column.startswith("kb"):
-        column = column[2:]
-    return column.removeprefix("%").removesuffix("/s").removesuffix("-percent").removeprefix("psi-")
-
-
 ALL_PROCESSORS = ("all", "-1")
 """How the row of all processors together is called; JSON of sysstat 12.0 writes the second."""
 
 
-def mapped(report: Report, cpus: int | None) -> Mapped:
-    """The figures of a report; of processors those of all together, where their number ``cpus`` is known."""
-    values = {
-        plain(name): value
-        for name, value in report.values.items()
-        if name not in _TOTALS_OF_IOSTAT or report.line == 0
-    }
+def mapped(report: Report, cpus: int) -> Mapped:
+    """The figures of a report; of processors those of all ``cpus`` together."""
+    values = report.values
     item = name_of(report.item)
     if report.kind == "CPU":
-        return Mapped(_processors(values, cpus) if cpus and item.lower() in ALL_PROCESSORS else {}, {})
+        return Mapped(_processors(values, cpus) if item.lower() in ALL_PROCESSORS else {}, {})
     if report.kind == "DEV":
         return Mapped(_device(f"device.{item}", values) if item else {}, {})
     if report.kind in ("IFACE", "FCHOST"):
-        table, part = (_NETWORK, "network") if report.kind == "IFACE" else (_FABRIC, "fabric")
+        table, part = (NETWORK, "network") if report.kind == "IFACE" else (FABRIC, "fabric")
         return Mapped(_named(f"{part}.{item}", values, table) if item else {}, {})
     if report.kind == "VM":
-        return Mapped(_named("host", values, _VMSTAT_RATES), _named("host", values, _VMSTAT_GAUGES))
-    rates = _named("host", values, _HOST_RATES)
+        rates = _named("host", values, VMSTAT_RATES) | _processors(values, cpus)
+        return Mapped(rates, _named("host", values, VMSTAT_GAUGES))
+    rates = _named("host", values, HOST_RATES)
     page = PAGES.get(report.banner.architecture or "") if report.banner else None
     if page is not None:
-        rates |= _named("host", values, {name: (series, page) for name, series in _HOST_PAGES.items()})
-    return Mapped(rates, _named("host", values, _HOST_GAUGES))
+        rates |= _named("host", values, {name: (series, page) for name, series in HOST_PAGES.items()})
+    return Mapped(rates, _named("host", values, HOST_GAUGES))
 
 
 def _processors(values: Mapping[str, float], cpus: int) -> Figures:
     """Seconds per second of all processors; interrupts only where both kinds are told apart."""
     found: Figures = {}
-    for kind, columns in _CPU.items():
+    for kind, columns in PROCESSORS.items():
         known = [values[name] for name in columns if name in values]
         if known and (kind != "interrupt" or len(known) == 2):
             found[f"host.cpu_{kind}_seconds"] = sum(known) / 100.0 * cpus
@@ -179,7 +80,7 @@ def _processors(values: Mapping[str, float], cpus: int) -> Figures:
 
 def _device(name: str, values: Mapping[str, float]) -> Figures:
     """Rates of a device; times of requests are their number by the time of each (milliseconds)."""
-    found = _named(name, values, _DEVICE)
+    found = _named(name, values, DEVICE)
     both = values.get("tps")
     if both is None and "r" in values and "w" in values:
         both = values["r"] + values["w"]
@@ -196,34 +97,34 @@ def _device(name: str, values: Mapping[str, float]) -> Figures:
     return found
 
 
-def _named(part: str, values: Mapping[str, float], table: Mapping[str, tuple[str, float]]) -> Figures:
+def _named(part: str, values: Mapping[str, float], table: Columns) -> Figures:
     return {
         f"{part}.{table[name][0]}": value * table[name][1] for name, value in values.items() if name in table
     }
 
 
 Reports = Iterator[Report | SysstatDoubt]
-Lines = Iterable[tuple[int, str]]
-ReadText = Callable[[Lines, Untimed | None], Reports]
-Patterns = tuple[bytes, ...]
 
-_BANNER = rb"(?m)^Linux \S{1,200} \([^)\n]{1,200}\)\s"
-_TIME = rb"(?m)^[0-9:.]{7,8}(?: [AP]M)?\s{1,20}"
-_JSON = rb'\A[^{]{0,4096}\{\s{0,99}"sysstat"\s{0,9}:\s{0,9}\{'
+_BANNER = r"(?m)^Linux \S{1,200} \([^)\n]{1,200}\)\s"
+_TIME = r"(?m)^[0-9:.]{7,8}(?: [AP]M)?\s{1,20}"
+_JSON = r'\A[^{]{0,4096}\{\s{0,99}"sysstat"\s{0,9}:\s{0,9}\{'
 
 
 class HostReports:
     """Files of one of the tools; each form is told by the first bytes, where all its patterns are."""
 
-    def __init__(self, kind: str, title: str, text: Patterns, json: Patterns, read_text: ReadText) -> None:
+    def __init__(self, kind: str, title: str, text: Sequence[str], json: Sequence[str] = ()) -> None:
         self.kind, self.title = kind, title
-        self._text, self._json = _compiled(text), _compiled(json)
-        self._read_text = read_text
+        self._text = [re.compile(pattern) for pattern in text]
+        self._json = [re.compile(pattern) for pattern in json]
 
     def recognises(self, first: bytes, name: str) -> float:
-        if self._json and all(pattern.search(first) for pattern in self._json):
+        text = text_of(first)
+        if self._json and all(pattern.search(text) for pattern in self._json):
             return 1.0
-        if all(pattern.search(first) for pattern in self._text):
+        if not text.isascii():
+            text = "\n".join(map(western, text.split("\n")))
+        if all(pattern.search(text) for pattern in self._text):
             return 0.9
         return 0.1 if self.kind in PurePath(name).name else 0.0
 
@@ -231,15 +132,16 @@ class HostReports:
         """Samples in the order of the file, then its nodes."""
         chunks = byte_chunks(stream)
         first = next(chunks, b"")
-        if self._json and re.match(_JSON, first):
+        if self._json and re.match(_JSON, text_of(first[:8192])):
             yield from _items(json_reports(chain([first], chunks), context.untimed), context)
         else:
-            lines = whole_lines(ChunkStream(first, chunks), context.skip)  # type: ignore[arg-type]
-            yield from _items(self._read_text(lines, context.untimed), context)
+            lines = whole_lines(ChunkStream(first, chunks), context.skip, looks_whole)  # type: ignore[arg-type]
+            day_first = context.dates == "day-first" or _COMMA.search(first) is not None
+            yield from _items(read_tables(lines, context.untimed, day_first=day_first), context)
 
 
-def _compiled(patterns: Patterns) -> tuple[re.Pattern[bytes], ...]:
-    return tuple(re.compile(pattern) for pattern in patterns)
+_COMMA = re.compile(rb"(?m)[^\n]*\s[0-9]{1,9},[0-9]{2}(?:\s|$)")
+"""A decimal comma: locales with it write the day before the month (glibc 2.36; ka_GE alone does not)."""
 
 
 class _Interval:
@@ -285,18 +187,19 @@ class _Hosts:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._fallback = name_of(PurePath(context.file).name.partition(".")[0]) or "node"
         self._recordings: dict[str, Recording] = {}
         self._cpus: dict[str, int] = {}
+        """The number of processors that the recording tells."""
         self._interval: _Interval | None = None
         self._devices: dict[str, _Devices] = {}
-        self._without_cpus: set[str] = set()
+        self._rates: dict[str, bool] = {}
+        """Of nodes with rates: whether the beginning of any of their intervals is known."""
         self.nodes: dict[str, NodeFacts] = {}
 
     def take(self, report: Report) -> Iterator[HostFigures]:
         """One report; the figures of the interval before, where it begins another."""
         banner = report.banner
-        node = name_of(banner.host) if banner and banner.host else self._fallback
+        node = self._context.node_of(name_of(banner.host) if banner else None)
         if node not in self.nodes:
             self.nodes[node] = _facts(node, banner)
         at, since = _interval_times(report, self._context)
@@ -316,17 +219,20 @@ class _Hosts:
         listed = _processors_listed(interval.reports)
         if node not in self._cpus and listed is not None:
             self._cpus[node] = listed
-        if node not in self._cpus and any(report.kind in ("CPU", "VM") for report in interval.reports):
-            self._without_cpus.add(node)
+        told = self._cpus.get(node)
+        of_processors = any(report.kind in ("CPU", "VM") for report in interval.reports)
+        cpus = self._context.cores.of(node, told) if of_processors else 1
         rates: Figures = {}
         gauges: Figures = {}
         devices: dict[str, Figures] = {}
         for report in interval.reports:
-            found = mapped(report, self._cpus.get(node))
+            found = mapped(report, cpus)
             rates |= found.rates
             gauges |= found.gauges
             if report.kind == "DEV":
-                devices[report.item] = found.rates
+                devices.setdefault(report.item, {}).update(found.rates)
+        if rates:
+            self._rates[node] = self._rates.get(node, False) or interval.since is not None
         recording = self._recordings.setdefault(node, Recording(node))
         if devices:
             seen = self._devices.setdefault(node, _Devices())
@@ -341,13 +247,16 @@ class _Hosts:
             self._interval.doubtful = True
 
     def end(self) -> Iterator[NodeFacts]:
-        for node in sorted(self._without_cpus):
+        for node in sorted(node for node, known in self._rates.items() if not known):
             self._context.skip(
                 None,
-                f"the recording does not give the number of processors of {node}: their time is left out",
+                f"all reports of {node} are of the time since it started, or of one whose beginning is not "
+                "known: their rates are left out; record at least two reports (iostat -t 10 2)",
             )
         for node, facts in self.nodes.items():
-            yield msgspec.structs.replace(facts, logical_cpus=facts.logical_cpus or self._cpus.get(node))
+            yield msgspec.structs.replace(
+                facts, logical_cpus=self._cpus.get(node) or self._context.cores.known(node)
+            )
 
 
 def _items(reports: Reports, context: Context) -> Iterator[Item]:
@@ -360,7 +269,7 @@ def _items(reports: Reports, context: Context) -> Iterator[Item]:
         context.blocks += 1
         yield from hosts.take(report)
     yield from hosts.flush()
-    if not context.blocks:
+    if not (context.blocks or context.skipped):
         context.skip(None, "no report was found")
     yield from hosts.end()
 
@@ -393,38 +302,38 @@ SAR = HostReports(
     "text of sar",
     (
         _BANNER,
-        _TIME + rb"(?:CPU\s{1,20}%us.{1,200}%idle|DEV\s{1,20}tps|IFACE|kbmemfree|pgpgin/s|proc/s|tps\s"
-        rb"|runq-sz|%scpu)",
+        _TIME
+        + r"(?:CPU\s{1,20}%us.{1,200}%idle|(?:DEV\s{1,20})?tps\s|IFACE|rxpck/s|kbmemfree|pgpgin/s|proc/s"
+        r"|runq-sz|%scpu)",
     ),
-    (),
-    lambda lines, _: read_sar(lines, wanted),
 )
 SADF = HostReports(
     "sadf",
     "sadf -j and sadf -d",
-    (rb"(?m)^# hostname;interval;timestamp",),
-    (_JSON, rb'"(?:file-date|file-utc-time|cpu-load-all|process-and-context-switch|net-dev)"'),
-    lambda lines, _: read_sadf(lines, wanted),
+    (r"(?m)^# hostname;interval;timestamp",),
+    (_JSON, r'"(?:file-date|file-utc-time|cpu-load-all|process-and-context-switch|net-dev)"'),
 )
 IOSTAT = HostReports(
     "iostat",
     "iostat, text and JSON",
-    (rb"(?m)^(?:avg-cpu:\s{1,20}%user|Device:?\s.{0,200}(?:kB_read/s|rkB/s|rMB/s|rsec/s|MB_read/s|tps))",),
-    (_JSON, rb'"(?:avg-cpu|disk_device)"'),
-    read_iostat,
+    (
+        r"(?m)^(?:avg-cpu:\s{1,20}%user|Device:?\s.{0,200}(?:kB_read/s|rkB/s|rMB/s|rsec/s|MB_read/s|tps)"
+        r"|\s{0,9}(?:r/s|tps)\s.{1,200}\sDevice\s{0,9}$)",
+    ),
+    (_JSON, r'"(?:avg-cpu|disk_device)"'),
 )
 MPSTAT = HostReports(
     "mpstat",
     "mpstat, text and JSON",
-    (_BANNER, _TIME + rb"CPU\s{1,20}%usr\s{1,20}%nice\s{1,20}%sys\s{1,20}%iowait\s{1,20}%irq"),
-    (_JSON, rb'"cpu-load"\s{0,9}:\s{0,9}\[\s{0,99}\{[^}]{0,200}"irq"[^}]{0,200}"steal"'),
-    lambda lines, _: read_sar(lines, wanted),
+    (
+        _BANNER,
+        _TIME + r"CPU(?: CORE SOCK NODE)?\s{1,20}%usr\s{1,20}%nice\s{1,20}%sys\s{1,20}%iowait\s{1,20}%irq",
+    ),
+    (_JSON, r'"cpu-load"\s{0,9}:\s{0,9}\[\s{0,99}\{[^}]{0,200}"irq"[^}]{0,200}"steal"'),
 )
 VMSTAT = HostReports(
     "vmstat",
     "text of vmstat",
-    (rb"(?m)^\s{0,9}r\s{1,9}b\s{1,9}swpd\s{1,20}free\s",),
-    (),
-    read_vmstat,
+    (r"(?m)^\s{0,9}\S{1,3}\s{1,9}\S{1,3}\s{1,9}(?:w\s{1,9})?(?:swpd|swap|스왑|växl|交换)\s{1,20}\S",),
 )
 EVERY = (SADF, MPSTAT, IOSTAT, SAR, VMSTAT)

@@ -140,7 +140,7 @@ def throughput(io: Io, style: Style, *, imported: bool = False) -> list[str]:
     if imported:
         rows = [rows[0], *(row for row in rows[1:] if set(row[1:]) - {ABSENT, ""})]
     if len(rows) == 1:
-        return ["throughput: not known, no recording of the host contains it"]
+        return [f"throughput: {io.device.windows_source}"]
     return aligned(fitting(rows, style.width, ("initial", "per core")))
 
 

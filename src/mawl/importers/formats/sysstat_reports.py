@@ -10,15 +10,14 @@ Sources: sysstat 12 (sar(1), sadf(1), iostat(1), mpstat(1)), vmstat(8).
 from __future__ import annotations
 
 import codecs
-import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from mawl.base.foreign import json_tree
-from mawl.importers.formats.text import day_of, moment, on_its_day, time_of_day
-
-Values = dict[str, float]
+from mawl.importers.formats.host_tables import Values, number, plain
+from mawl.importers.formats.text import SECONDS_PER_DAY, day_of, moment, on_its_day, time_of_day, western
 
 _BANNER = re.compile(r"Linux (\S+) \(([^)]{1,200})\)\s+(\S+)(?:\s+(_\S+_))?(?:\s+\((\d{1,5}) CPU\))?\s*")
 
@@ -67,19 +66,26 @@ class SysstatDoubt(NamedTuple):
 class Untimed(NamedTuple):
     """When the reports of a recording without times were written, as its user says.
 
-    ``start`` is the wall clock of the first report, ``ahead`` what its zone is ahead of UTC (None without a
-    zone), ``interval_seconds`` how far reports lie apart.
+    ``start`` is the wall clock of the first report (None where the recording has times of some of them),
+    ``ahead`` what its zone is ahead of UTC (None without a zone), ``interval_seconds`` how far reports lie
+    apart.
     """
 
-    start: float
+    start: float | None
     ahead: float | None
     interval_seconds: float
 
     def at(self, number: int) -> float:
         """The wall clock of a report, counted from 0."""
-        return self.start + number * self.interval_seconds
+        return (self.start or 0.0) + number * self.interval_seconds
+
+    @property
+    def midnight(self) -> float | None:
+        """The beginning of the first report's day, as a wall clock."""
+        return None if self.start is None else self.start - self.start % SECONDS_PER_DAY
 
 
+DATE_TAKEN = "the date "
 NO_TIMES = "record them with {}, or import with --start TIME and --interval SECONDS"
 """What to do about reports that have no times, by the command that writes them."""
 
@@ -97,48 +103,21 @@ def banner_of(line: str) -> Banner | None:
 
 def unsure(line: int | None, text: str) -> SysstatDoubt:
     """Said once of a date whose order only the locale tells."""
-    return SysstatDoubt(line, f"the date {text[:20]!r} is taken as month/day/year, as the C locale writes it")
+    date = text.partition(" ")[0].partition("\t")[0]
+    return SysstatDoubt(
+        line, f"{DATE_TAKEN}{date!r} is taken as month/day/year, as in the C locale (--dates)"
+    )
 
 
-ITEMS = ("CPU", "DEV", "IFACE", "FCHOST")
-"""Headings of tables with a line per item that are read; other tables with items are left alone."""
+def swapped(at: float) -> float:
+    """The wall clock with day and month of its date exchanged; both are below 13."""
+    return datetime.fromtimestamp(at, UTC).replace(
+        month=(day := datetime.fromtimestamp(at, UTC)).day, day=day.month
+    ).timestamp()  # fmt: skip
+
 
 ReportTime = tuple[Banner | None, float, float | None, float | None]
 """The fields banner, at, ahead and since of a report."""
-
-
-def report_of(
-    line_number: int, line: str, columns: Sequence[str], words: Sequence[str], time: ReportTime
-) -> Report | SysstatDoubt:
-    """The report of a line, by the columns of its heading, of which the first may be one of ``ITEMS``.
-
-    A figure that is no number costs the line: sums of the rest would be wrong.
-    """
-    if len(words) != len(columns):
-        return other_length(line_number, line, columns, words)
-    item = columns[0] in ITEMS
-    values: Values = {}
-    for column, word in zip(columns[item:], words[item:], strict=True):
-        value = number(word)
-        if value is None:
-            return SysstatDoubt(line_number, "a line with a figure that is no number", line)
-        values[column] = value
-    kind, name = (columns[0], words[0]) if item else ("", "")
-    return Report(line_number, *time, kind, name, values)
-
-
-def other_length(line_number: int, line: str, columns: Sequence[str], words: Sequence[str]) -> SysstatDoubt:
-    """The doubt about a line whose figures are more or fewer than those of its heading."""
-    return SysstatDoubt(line_number, f"{len(words)} figures, where the heading has {len(columns)}", line)
-
-
-def number(text: str) -> float | None:
-    """A figure, also with a decimal comma; None for what is none, not finite, or below 0."""
-    try:
-        value = float(text.replace(",", ".") if "," in text else text)
-    except ValueError:
-        return None
-    return value if math.isfinite(value) and value >= 0 and "_" not in text else None
 
 
 LARGEST_MEMBER = 4 * 2**20
@@ -286,7 +265,12 @@ def json_reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Ite
             host, latest, before = found.host, None, None
         banner = _banner(found.host)
         when = _when(found.values.get("timestamp"), banner, latest)
-        if when is None and untimed is not None and "timestamp" not in found.values:
+        if (
+            when is None
+            and untimed is not None
+            and untimed.start is not None
+            and "timestamp" not in found.values
+        ):
             when = untimed.at(number_of), untimed.ahead, True, None
         if when is None:
             before = None
@@ -311,7 +295,7 @@ def json_reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Ite
 
 def _banner(host: Plain) -> Banner:
     date = host.get("date") or host.get("file-date")
-    found = day_of(date) if isinstance(date, str) else None
+    found = day_of(western(date)) if isinstance(date, str) else None
     cpus = host.get("number-of-cpus")
     return Banner(
         str(host.get("release", "")),
@@ -335,6 +319,7 @@ def _when(
         return found[0], 0.0 if stamp.get("utc") == 1 else found[1], found[2], float(interval)
     if not isinstance(stamp, str):
         return None
+    stamp = western(stamp)
     found = moment(stamp)
     if found is not None:
         return (*found, None)
@@ -384,5 +369,5 @@ def _figures(part: Plain) -> dict[str, float]:
         if isinstance(value, int | float) and not isinstance(value, bool):
             figure = number(str(value))
             if figure is not None:
-                found[name] = figure
+                found[plain(name)] = figure
     return found

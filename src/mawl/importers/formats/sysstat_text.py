@@ -1,178 +1,437 @@
-"""Text of ``sar``, ``mpstat``, ``sadf -d``, ``iostat`` and ``vmstat -t``: lines to reports."""
+"""Text of ``sar``, ``mpstat``, ``sadf -d``, ``iostat`` and ``vmstat``: lines to reports, by names of columns.
+
+One reader has them all.  A heading says what its table is of and which column names the item
+(``host_tables``).  The time of a row is before it (sar, mpstat), in fields of its own (sadf -d), on a line
+above its table (iostat; vmstat below what date(1) prints) or behind it (vmstat -t).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
 
+from mawl.importers.formats.host_tables import HeadedTable, amount, number, vmstat_columns
 from mawl.importers.formats.sysstat_reports import (
     NO_TIMES,
     Banner,
     Report,
+    ReportTime,
     SysstatDoubt,
     Untimed,
     banner_of,
-    number,
-    other_length,
-    report_of,
+    swapped,
     unsure,
 )
-from mawl.importers.formats.text import moment, on_its_day, time_of_day
+from mawl.importers.formats.text import moment, on_its_day, time_of_day, western, zone_ahead
 
-OTHER_ITEMS = ("INTR", "TTY", "BUS", "FILESYSTEM", "FAN", "TEMP", "IN", "MOUNTPOINT", "NODE", "BAT")
+Found = Iterator[Report | SysstatDoubt]
+Moment = tuple[float, float | None, bool]
+
+SADF_HEADING = "# hostname;interval;timestamp"
+LONGEST_INTERVAL_SECONDS = 7 * 86400.0
+MOST_TABLES = 200
+ONE_TIME = (
+    "a line with a time is above several reports, of which only the first has it: say how far they lie apart "
+    "(--interval SECONDS)"
+)
+MOST_NAMED = 12
+
+_AVERAGE = re.compile(r"[^\d:：]{2,30}[:：](?:\s|$)")
+"""``Average:``, ``Moyenne :``, ``平均時間：``: rows that are of no interval."""
+_TIME_PREFIX = re.compile(r"[^\W\d]{3,10}[:：] ? ?(?=[0-9])")
+"""Before the time of day in iostat of sysstat up to 7 (RHEL 5), whose banner alone has the date."""
 
 
-def read_sar(
-    lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
-) -> Iterator[Report | SysstatDoubt]:
-    """The reports in lines (number from 1, text) of sar or mpstat, of tables whose columns are ``wanted``.
+class _Course:
+    """How far the time of a table has come; its next interval begins there if ``known``."""
 
-    A header's time is where the first interval below it begins.  Averages are not intervals.
+    def __init__(self) -> None:
+        self.latest: float | None = None
+        self.since: float | None = None
+        self.known = False
+
+
+def read_tables(
+    lines: Iterable[tuple[int, str]], untimed: Untimed | None = None, *, day_first: bool = False
+) -> Found:
+    """The reports in lines (number from 1, text) of any of the tools.
+
+    ``untimed`` says when reports without times were written; with ``day_first`` a date that could be read
+    both ways has the day first.  Tables that are not read are named at the end.
     """
-    reader = _SarReader(wanted)
+    reader = _Reader(untimed, day_first=day_first)
     for line_number, line in lines:
         yield from reader.line(line_number, line)
+    yield from reader.end()
 
 
-class _SarReader:
-    """The tables of one file; each has its own course of time, since ``sar -f`` prints one after another."""
+class _Reader:
+    """What the lines above the current one say: banner, time, heading."""
 
-    def __init__(self, wanted: Callable[[tuple[str, ...]], bool]) -> None:
-        self._wanted = wanted
-        self._banner: Banner | None = None
-        self._begin()
+    def __init__(self, untimed: Untimed | None, *, day_first: bool) -> None:
+        self._untimed = untimed if untimed is not None and untimed.start is not None else None
+        self._step = untimed.interval_seconds if untimed is not None else None
+        self._day_first = day_first
+        self._passed: Counter[str] = Counter()
+        self._told: set[str] = set()
+        self._reports = 0
+        self._opens: tuple[str, ...] = ()
+        """The heading that begins each report of a recording without times."""
+        self._begin(None)
 
-    def _begin(self) -> None:
-        self._columns: tuple[str, ...] | None = None
-        self._reads = False
-        self._latest: dict[tuple[str, ...], float] = {}
-        self._since: dict[tuple[str, ...], float | None] = {}
-        self._known: set[tuple[str, ...]] = set()
+    def _begin(self, banner: Banner | None) -> None:
+        self._banner = banner
+        self._banner_line = (0, "")
+        self._layout = ""
+        """Where times are: ``row``, ``fields``, ``block`` or ``vmstat``; empty before any heading."""
+        self._table: HeadedTable | None = None
+        self._courses: dict[tuple[str, ...], _Course] = {}
+        self._at: float | None = None
+        self._ahead: float | None = None
+        self._since: float | None = None
+        self._headings: set[tuple[str, ...]] = set()
+        self._lost = self._left_out = False
+        self._rows = 0
+        """Rows of vmstat since the time above them."""
+        self._zone: float | None = None
+        self._vmstat = _Course()
 
-    def line(self, line_number: int, line: str) -> Iterator[Report | SysstatDoubt]:
-        banner = banner_of(line)
-        if banner is not None:
-            yield from self._banner_line(line_number, banner, line)
-            return
+    def end(self) -> Found:
+        """Which tables with figures were passed over."""
+        if self._passed:
+            some = [f"{name} ({count})" for name, count in self._passed.most_common(MOST_NAMED)]
+            more = len(self._passed) - MOST_NAMED
+            named = ", ".join(some) + (f" and {more} more" if more > 0 else "")
+            yield SysstatDoubt(None, f"tables that mawl does not take over, with their rows: {named}")
+
+    def line(self, line_number: int, line: str) -> Found:
+        line = western(line)
         words = line.split()
         if not words:
+            if self._layout == "block" and self._table is not None and self._table.place is None:
+                self._table = None
             return
-        clock, rest = _clock(words)
-        if clock is None:
-            if not (words[0].endswith(":") or (len(words) > 1 and words[1] == ":")):  # no average
-                yield SysstatDoubt(line_number, "a line without a time", line)
-                self._known.discard(self._columns or ())  # where the next interval begins is lost with it
-                if all(number(word) is None for word in words):
-                    self._columns = None  # a heading, perhaps
-        elif "RESTART" in rest[:3]:
-            self._restart(rest)
-        elif rest[:1] == ["COM"] or not rest:
-            return
-        elif all(number(word) is None for word in rest):
-            self._header(tuple(rest), clock)
-        elif self._columns is None:
-            yield SysstatDoubt(line_number, "figures before the heading of their table", line)
-        elif self._reads:
-            yield from self._row(line_number, clock, rest, line)
+        if words[0] == "Linux" and (banner := banner_of(line)) is not None:
+            self._new_banner(line_number, banner, line)
+        elif self._layout == "fields" or line.startswith("# hostname;"):
+            yield from self._fields(line_number, line)
+        elif self._layout == "vmstat" and words[0].isdecimal() and len(words) > 10:
+            yield from self._vmstat_row(line_number, words, line)
+        elif line[0].isdigit() and (clocked := _clocked(words)) is not None:
+            yield from self._clocked_line(line_number, *clocked, line)
+        elif ":" in line and (when := self._moment(line)) is not None:
+            yield from self._block(line_number, when, line)
+        elif (table := self._heading(words, line)) is not None:
+            yield from self._block_heading(line_number, table)
+        else:
+            yield from self._row(line_number, words, line)
 
-    def _banner_line(self, line_number: int, banner: Banner, line: str) -> Iterator[SysstatDoubt]:
-        self._banner = banner
-        self._begin()
-        if banner.midnight is None:
+    def _new_banner(self, line_number: int, banner: Banner, line: str) -> None:
+        if self._reports:
+            self._untimed = None  # another recording: --start was given for the first
+        if not banner.sure and banner.midnight is not None and self._day_first:
+            banner = banner._replace(midnight=swapped(banner.midnight), sure=True)
+        self._begin(banner)
+        self._banner_line = line_number, line
+
+    def _doubted_date(self) -> Iterator[SysstatDoubt]:
+        """What is wrong with the banner's date, once it is needed."""
+        (line_number, line), self._banner_line = self._banner_line, (0, "")
+        if self._banner is None or not line:
+            return
+        if self._banner.midnight is None:
             yield SysstatDoubt(line_number, "the date of this recording cannot be read: it is left out", line)
-        elif not banner.sure:
+        elif not self._banner.sure:
+            self._told.add("date")
             yield unsure(line_number, line.partition(")")[2].strip())
 
-    def _header(self, columns: tuple[str, ...], clock: float) -> None:
-        self._columns = columns
-        self._reads = self._wanted(columns) and columns[0] not in OTHER_ITEMS
-        at = self._instant(columns, clock)
-        if at is not None and columns not in self._known:
-            self._latest[columns] = at
-            self._known.add(columns)
+    def _report(
+        self, line_number: int, words: list[str], line: str, time: ReportTime
+    ) -> Report | SysstatDoubt:
+        """The report of a row; a figure that is no number costs the line: sums would be wrong."""
+        table = self._table
+        assert table is not None
+        if len(words) != len(table.columns):
+            whole = table.aligned(line) if self._layout == "row" else None
+            if whole is None:
+                reason = f"{len(words)} figures, where the heading has {len(table.columns)}"
+                return SysstatDoubt(line_number, reason, line)
+            words = whole
+        values = table.values(words)
+        if values is None:
+            return SysstatDoubt(line_number, "a line with a figure that is no number", line)
+        item = "all" if table.place is None and table.kind == "CPU" else ""
+        if table.place is not None:
+            item = words[table.place]
+        return Report(line_number, *time, table.kind, item, values)
+
+    def _pass_over(self, table: HeadedTable) -> None:
+        if table.title in self._passed or len(self._passed) < MOST_TABLES:
+            self._passed[table.title] += 1
+
+    # Rows that begin with their time: sar and mpstat.  Each table has its own course of time, since
+    # ``sar -f`` prints one after another.  A heading's time is where the first interval below it begins.
+
+    def _clocked_line(self, line_number: int, clock: float, rest: list[str], line: str) -> Found:
+        if not rest or rest[0] == "COM":
+            return
+        if "RESTART" in rest[:3]:
+            self._restart(rest)
+        elif all(amount(word) is None for word in rest):
+            self._layout = "row"
+            yield from self._doubted_date()
+            table = self._table = HeadedTable(rest, line)
+            table.skip(len(line.split()) - len(rest))
+            at = self._instant(table.columns, clock)
+            course = self._courses.setdefault(table.columns, _Course())
+            if at is not None and not course.known:
+                course.latest, course.known = at, True
+        elif self._table is None or self._layout != "row":
+            yield SysstatDoubt(line_number, "figures before the heading of their table", line)
+        elif self._table.is_read:
+            yield from self._clocked_row(line_number, clock, rest, line)
+        else:
+            self._pass_over(self._table)
 
     def _restart(self, rest: list[str]) -> None:
         """The machine went down: nothing is known of the time until the next heading."""
-        self._known.clear()
-        self._columns = None
+        for course in self._courses.values():
+            course.known = False
+        self._table = None
         count = rest[-2].strip("(") if len(rest) > 1 else ""
         if self._banner is not None and count.isdecimal() and len(count) < 6:
             self._banner = self._banner._replace(cpus=int(count))
 
     def _instant(self, columns: tuple[str, ...], clock: float) -> float | None:
-        """A time of day on its day: the banner's, or those after it where the clock begins again."""
-        if self._banner is None or self._banner.midnight is None:
+        """A time of day on its day: the banner's, else that of ``--start``, or those after it where the clock
+        begins again."""
+        midnight = self._banner.midnight if self._banner is not None else None
+        if self._banner is None and self._untimed is not None:
+            midnight = self._untimed.midnight
+        if midnight is None:
             return None
-        return on_its_day(self._banner.midnight, clock, self._latest.get(columns))
+        course = self._courses.get(columns)
+        return on_its_day(midnight, clock, course.latest if course else None)
 
-    def _row(
-        self, line_number: int, clock: float, rest: list[str], line: str
-    ) -> Iterator[Report | SysstatDoubt]:
-        columns = self._columns or ()
+    def _clocked_row(self, line_number: int, clock: float, rest: list[str], line: str) -> Found:
+        assert self._table is not None
+        columns = self._table.columns
         at = self._instant(columns, clock)
         if at is None:
             if self._banner is None:
                 yield SysstatDoubt(line_number, "no line above gives the date", line)
             return
-        latest = self._latest.get(columns)
-        if latest is not None and at < latest:
+        course = self._courses.setdefault(columns, _Course())
+        if course.latest is not None and at < course.latest:
             yield SysstatDoubt(line_number, "the clock went back: the line is left out", line)
             return
-        if at != latest:
-            self._since[columns] = latest if columns in self._known else None
-            self._known.add(columns)
-            self._latest[columns] = at
-        yield report_of(line_number, line, columns, rest, (self._banner, at, None, self._since.get(columns)))
+        if at != course.latest:
+            course.since = course.latest if course.known else None
+            course.latest, course.known = at, True
+        yield self._report(line_number, rest, line, (self._banner, at, None, course.since))
+
+    # Rows with fields for host, interval and time: sadf -d.
+
+    def _fields(self, line_number: int, line: str) -> Found:
+        host, *fields = (field.strip() for field in line.strip().split(";"))
+        if line.startswith("#"):
+            self._layout = "fields"
+            self._table = (
+                HeadedTable(fields[2:], line) if line.startswith(SADF_HEADING) and fields[2:] else None
+            )
+            if "[...]" in line:
+                self._table = None
+                yield SysstatDoubt(
+                    line_number, "sadf -h prints all items in one line: print it without -h", line
+                )
+        elif len(fields) < 3 or self._table is None:
+            if not ("[...]" in self._told or (len(fields) > 2 and "RESTART" in fields[2])):
+                yield SysstatDoubt(line_number, "no line of sadf -d", line)
+        elif "RESTART" in fields[2]:
+            return
+        elif self._table.is_read:
+            interval, when = number(fields[0]), _sadf_time(fields[1])
+            if when is None or interval is None:
+                yield SysstatDoubt(line_number, "a line without an interval or a time", line)
+                return
+            since = when[0] - interval if 0 < interval <= LONGEST_INTERVAL_SECONDS else None
+            banner = Banner("", host, None, True, None, None)
+            yield self._report(line_number, fields[2:], line, (banner, *when, since))
+        else:
+            self._pass_over(self._table)
+
+    # Rows below a line with their time: iostat.  The first report is of the time since the machine started:
+    # its interval is not known here, and with ``iostat -y``, which leaves it out, the first interval's is not
+    # told either.
+
+    def _moment(self, line: str) -> Moment | None:
+        """A line that is a point in time, or ``Time: 20:44:30`` on the banner's day or one after it."""
+        when = moment(line)
+        if when is not None:
+            return (swapped(when[0]), when[1], True) if not when[2] and self._day_first else when
+        if self._banner is None or self._banner.midnight is None or not (found := _TIME_PREFIX.match(line)):
+            return None
+        clock = time_of_day(line[found.end() :])
+        return None if clock is None else (
+            on_its_day(self._banner.midnight, clock, self._at), None, self._banner.sure
+        )  # fmt: skip
+
+    def _block(self, line_number: int, when: Moment, line: str) -> Iterator[SysstatDoubt]:
+        at, ahead, sure = when
+        self._untimed = None
+        if not sure and "date" not in self._told:
+            self._told.add("date")
+            yield unsure(line_number, line)
+        if self._at is not None and at <= self._at:
+            yield SysstatDoubt(line_number, "the clock did not go on: the report is left out", line)
+            self._left_out = True
+            return
+        self._begin_block(at, ahead)
+        if self._layout != "vmstat":
+            self._table = None
+
+    def _begin_block(self, at: float, ahead: float | None) -> None:
+        self._since, self._at, self._ahead = None if self._lost else self._at, at, ahead
+        self._headings.clear()
+        self._lost = self._left_out = False
+        self._rows = 0
+
+    def _heading(self, words: list[str], line: str) -> HeadedTable | None:
+        """The table of a heading without a time: iostat's or vmstat's."""
+        if words[0] == "avg-cpu:":
+            return HeadedTable(words[1:], line, kind="CPU")
+        if "Device" in (words[0].rstrip(":"), words[-1]):
+            return HeadedTable(words, line)
+        if len(words) > 12 and (names := vmstat_columns(words)) is not None:
+            self._zone = zone_ahead(words[-1]) if len(words) > len(names) else None
+            return HeadedTable(names, "", kind="VM")
+        return None
+
+    def _block_heading(self, line_number: int, table: HeadedTable) -> Iterator[SysstatDoubt]:
+        """A heading; one that comes twice under one time is of a report whose time was lost."""
+        self._table = table
+        if table.kind == "VM":
+            self._layout = "vmstat"
+            if self._at is not None and self._rows == 0:
+                self._vmstat.known = False  # another vmstat: its first report is of the time since the start
+            return
+        self._layout = "block"
+        if self._untimed is not None:
+            self._opens = self._opens or table.columns
+            if table.columns == self._opens:
+                self._begin_block(self._untimed.at(self._reports), self._untimed.ahead)
+            if table.columns == self._opens or table.columns in self._headings:
+                self._reports += 1
+        if self._at is not None and (self._lost or table.columns in self._headings):
+            if not self._lost:
+                yield SysstatDoubt(line_number, "a report without a time is left out")
+            self._lost = self._left_out = True
+        self._headings.add(table.columns)
+
+    def _row(self, line_number: int, words: list[str], line: str) -> Found:
+        """A line without a time that is no heading."""
+        if self._layout in ("", "row") and (_AVERAGE.match(line) or line.count("--") > 3):
+            return
+        if self._layout == "row":
+            yield SysstatDoubt(line_number, "a line without a time", line)
+            if self._table is not None and self._table.columns in self._courses:
+                self._courses[
+                    self._table.columns
+                ].known = False  # where the next interval begins is lost with it
+            if all(number(word) is None for word in words):
+                self._table = None  # a heading, perhaps
+        elif self._layout == "vmstat":
+            if line.count("--") < 4:
+                yield from self._vmstat_row(line_number, words, line)
+        elif self._table is None:
+            yield SysstatDoubt(line_number, "figures before a heading", line)
+        elif self._left_out or (self._table.kind == "DEV" and self._table.place == 0 and line[0] == " "):
+            return  # an indented row is the sum of a group of devices (iostat -g)
+        elif not self._table.is_read:
+            self._pass_over(self._table)
+        elif self._at is None:
+            yield from self._untold("iostat -t", line_number, line)
+        else:
+            time = (self._banner, self._at, self._ahead, self._since)
+            yield self._report(line_number, words, line, time)
+
+    def _untold(self, command: str, line_number: int, line: str) -> Iterator[SysstatDoubt]:
+        if command not in self._told:
+            self._told.add(command)
+            cure = (
+                ONE_TIME if self._at is not None else f"the reports have no times: {NO_TIMES.format(command)}"
+            )
+            yield SysstatDoubt(line_number, cure, line)
+
+    # Rows with their time behind them, or below one line for several: vmstat.  The first is of the time since
+    # the machine started.
+
+    def _vmstat_row(self, line_number: int, words: list[str], line: str) -> Found:
+        table = self._table
+        assert table is not None
+        count = len(table.columns)
+        values = table.values(words[:count]) if len(words) >= count else None
+        self._reports += 1
+        if values is None:
+            yield SysstatDoubt(line_number, "no line of vmstat", line)
+            self._vmstat.known = False
+            if len(words) != count:
+                self._untimed = None  # perhaps no report, and perhaps several
+            return
+        course = self._vmstat
+        when = self._vmstat_time(" ".join(words[count:]))
+        self._rows += 1
+        if when is None:
+            course.known = False
+            yield from self._untold("vmstat -t", line_number, line)
+            return
+        at, ahead = when
+        if course.latest is not None and at <= course.latest:
+            yield SysstatDoubt(line_number, "the clock did not go on: the line is left out", line)
+            return
+        since = course.latest if course.known else None
+        course.latest, course.known = at, True
+        yield Report(line_number, self._banner, at, ahead, since, "VM", "", values)
+
+    def _vmstat_time(self, text: str) -> tuple[float, float | None] | None:
+        """Wall clock and zone of a row: its own, that of the line above it, or that of ``--start``."""
+        if text:
+            found = moment(text)
+            return None if found is None else (found[0], found[1] if self._zone is None else self._zone)
+        if self._at is not None:
+            if self._rows and self._step is None:
+                return None
+            return self._at + self._rows * (self._step or 0.0), self._ahead
+        if self._untimed is None:
+            return None
+        return self._untimed.at(self._reports - 1), self._untimed.ahead
 
 
-def _clock(words: list[str]) -> tuple[float | None, list[str]]:
+_STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}\s[0-9:]{8}")
+
+
+def looks_whole(before: str, last: str) -> bool:
+    """Whether a last line without an end is whole, by the row before it: its last figure has as many
+    decimals, or it ends with a whole time, or all its figures end where those above do."""
+    if len(before.split()) != len(last.split()) or len(before.split(";")) != len(last.split(";")):
+        return False
+    if _STAMP.fullmatch(last[-19:]):
+        return True
+    above, own = (re.search(r"[0-9][.,]([0-9]{1,3})%?$", line.rstrip()) for line in (before, last))
+    if above or own:
+        return above is not None and own is not None and len(above[1]) == len(own[1])
+    ends = [[match.end() for match in re.finditer(r"\S+", line)] for line in (before, last)]
+    return last[-1:].isdecimal() and ";" not in last and ends[0] == ends[1]
+
+
+def _clocked(words: list[str]) -> tuple[float, list[str]] | None:
     """The time at the start of a line, on a clock of 24 or 12 hours, and the words after it."""
     if len(words) > 1 and words[1].upper() in ("AM", "PM"):
-        return time_of_day(f"{words[0]} {words[1]}"), words[2:]
-    return time_of_day(words[0]), words[1:]
-
-
-SADF_HEADING = "# hostname;interval;timestamp"
-LONGEST_INTERVAL_SECONDS = 7 * 86400.0
-
-
-def read_sadf(
-    lines: Iterable[tuple[int, str]], wanted: Callable[[tuple[str, ...]], bool]
-) -> Iterator[Report | SysstatDoubt]:
-    """The reports in lines (number from 1, text) of ``sadf -d``, of tables whose columns are ``wanted``.
-
-    Each table has one heading; each line has the interval, and fields are separated by semicolons.
-    """
-    columns: tuple[str, ...] = ()
-    reads = False
-    for line_number, line in lines:
-        fields = line.strip().split(";")
-        if line.startswith("#"):
-            columns = tuple(field.strip() for field in fields[3:])
-            reads = line.startswith(SADF_HEADING) and wanted(columns) and columns[0] not in OTHER_ITEMS
-        elif len(fields) >= 4 and "RESTART" in fields[3]:
-            continue
-        elif len(fields) < 4 or not columns:
-            if line.strip():
-                yield SysstatDoubt(line_number, "no line of sadf -d", line)
-        elif reads:
-            yield _sadf_report(line_number, columns, fields, line)
-
-
-def _sadf_report(
-    line_number: int, columns: tuple[str, ...], fields: list[str], line: str
-) -> Report | SysstatDoubt:
-    host, interval_text, time_text, *rest = fields
-    if len(rest) != len(columns):
-        return other_length(line_number, line, columns, rest)
-    when, interval = _sadf_time(time_text), number(interval_text)
-    if when is None or interval is None:
-        return SysstatDoubt(line_number, "a line without an interval or a time", line)
-    at, ahead = when
-    since = at - interval if 0 < interval <= LONGEST_INTERVAL_SECONDS else None
-    if columns[0] == "CPU" and rest[0] == "-1":
-        rest[0] = "all"
-    banner = Banner("", host, None, True, None, None)
-    return report_of(line_number, line, columns, rest, (banner, at, ahead, since))
+        clock = time_of_day(f"{words[0]} {words[1]}")
+        return None if clock is None else (clock, words[2:])
+    clock = time_of_day(words[0])
+    return None if clock is None else (clock, words[1:])
 
 
 def _sadf_time(text: str) -> tuple[float, float | None] | None:
@@ -182,173 +441,3 @@ def _sadf_time(text: str) -> tuple[float, float | None] | None:
         return (at, 0.0) if 631152000.0 <= at < 4102444800.0 else None  # 1990 to 2099
     found = moment(text)
     return None if found is None else (found[0], found[1])
-
-
-def read_vmstat(
-    lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
-) -> Iterator[Report | SysstatDoubt]:
-    """The reports in lines (number from 1, text) of ``vmstat -t``; the first is of the time since the start.
-
-    ``untimed`` is for a recording without times.
-    """
-    columns: list[str] = []
-    zone: str | None = None
-    latest: float | None = None
-    since: float | None = None
-    told = False
-    reports = 0
-    for line_number, line in lines:
-        words = line.split()
-        if not words or words[0] == "procs" or words[0].startswith("-"):
-            continue
-        if words[:2] == ["r", "b"]:
-            figures = [word for word in words if word.islower()]
-            columns, zone = figures, words[-1] if len(words) > len(figures) else None
-            continue
-        reports += 1
-        values = [number(word) for word in words[: len(columns)]]
-        if not columns or None in values or len(values) < len(columns):
-            yield SysstatDoubt(line_number, "no line of vmstat", line)
-            since = None
-            if len(words) != len(columns):
-                untimed = None  # perhaps no report, and perhaps several
-            continue
-        when = moment(" ".join(words[len(columns) :]))
-        if when is None and untimed is not None and len(words) == len(columns):
-            when = untimed.at(reports - 1), untimed.ahead, True
-        if when is None:
-            since = None
-            if not told:
-                told = True
-                yield SysstatDoubt(
-                    line_number, f"the lines have no times: {NO_TIMES.format('vmstat -t')}", line
-                )
-            continue
-        at = when[0]
-        if latest is not None and at <= latest:
-            yield SysstatDoubt(line_number, "the clock did not go on: the line is left out", line)
-            continue
-        found = {name: value for name, value in zip(columns, values, strict=True) if value is not None}
-        yield Report(line_number, None, at, 0.0 if zone == "UTC" else when[1], since, "VM", "", found)
-        latest = since = at
-
-
-_TIME_PREFIX = "Time: "
-"""Before the time of day in reports of sysstat up to 7 (RHEL 5), whose banner alone has the date."""
-
-Moment = tuple[float, float | None, bool]
-
-
-def read_iostat(
-    lines: Iterable[tuple[int, str]], untimed: Untimed | None = None
-) -> Iterator[Report | SysstatDoubt]:
-    """The reports in lines (number from 1, text) of iostat; ``untimed`` is for a recording without times.
-
-    The first of a recording is of the time since the machine started: its interval is not known here,
-    and with ``iostat -y``, which leaves it out, the first interval's is not told either.
-    """
-    reader = _IostatReader(untimed)
-    for line_number, line in lines:
-        yield from reader.line(line_number, line.strip())
-
-
-class _IostatReader:
-    """What the lines above the current one say: banner, time, heading."""
-
-    def __init__(self, untimed: Untimed | None) -> None:
-        self._untimed = untimed
-        self._reports = 0
-        self._opens = ""
-        """The heading that begins each report of a recording without times."""
-        self._banner: Banner | None = None
-        self._at: float | None = None
-        self._ahead: float | None = None
-        self._since: float | None = None
-        self._columns: list[str] = []
-        self._kind = ""
-        self._told = False
-        self._headings: set[str] = set()
-        self._lost = False
-
-    def line(self, line_number: int, line: str) -> Iterator[Report | SysstatDoubt]:
-        if banner := banner_of(line):
-            if self._reports:
-                self._untimed = None  # another recording: --start was given for the first
-            self._banner, self._at, self._since, self._kind = banner, None, None, ""
-            self._headings.clear()
-            return
-        if (when := moment(line) or self._time_of_day(line)) is not None:
-            self._untimed = None
-            yield from self._time(line_number, when, line)
-            return
-        words = line.split()
-        if not words:
-            self._kind = "" if self._kind == "CPU" else self._kind
-        elif words[0] == "avg-cpu:":
-            yield from self._heading(line_number, "CPU", words[1:])
-        elif words[0].rstrip(":") == "Device" or words[-1] == "Device":
-            yield from self._heading(line_number, "DEV", words)
-        elif self._kind:
-            yield from self._row(line_number, words, line)
-        else:
-            yield SysstatDoubt(line_number, "figures before a heading", line)
-
-    def _heading(self, line_number: int, kind: str, columns: list[str]) -> Iterator[SysstatDoubt]:
-        """A heading; one that comes twice under one time is of a report whose time was lost."""
-        self._kind, self._columns = kind, columns
-        if self._untimed is not None:
-            self._opens = self._opens or kind
-            if kind == self._opens:
-                self._begin(self._untimed.at(self._reports), self._untimed.ahead)
-            if kind == self._opens or kind in self._headings:
-                self._reports += 1
-        if self._at is not None and (self._lost or kind in self._headings):
-            if not self._lost:
-                yield SysstatDoubt(line_number, "a report without a time is left out")
-            self._lost, self._kind = True, "left out"
-        self._headings.add(kind)
-
-    def _time_of_day(self, line: str) -> Moment | None:
-        """``Time: 20:44:30`` on the banner's day, or on one of the days after it."""
-        seconds = time_of_day(line.removeprefix(_TIME_PREFIX)) if line.startswith(_TIME_PREFIX) else None
-        if seconds is None or self._banner is None or self._banner.midnight is None:
-            return None
-        return on_its_day(self._banner.midnight, seconds, self._at), None, self._banner.sure
-
-    def _time(self, line_number: int, when: Moment, line: str) -> Iterator[Report | SysstatDoubt]:
-        at, ahead, sure = when
-        if not sure and not self._told:
-            self._told = True
-            yield unsure(line_number, line)
-        if self._at is not None and at <= self._at:
-            yield SysstatDoubt(line_number, "the clock did not go on: the report is left out", line)
-            self._kind = "left out"
-            return
-        self._begin(at, ahead)
-        self._kind = ""
-
-    def _begin(self, at: float, ahead: float | None) -> None:
-        self._since, self._at, self._ahead = None if self._lost else self._at, at, ahead
-        self._headings.clear()
-        self._lost = False
-
-    def _row(self, line_number: int, words: list[str], line: str) -> Iterator[Report | SysstatDoubt]:
-        if self._kind == "left out":
-            return
-        if self._at is None:
-            if not self._told:
-                self._told = True
-                yield SysstatDoubt(
-                    line_number, f"the reports have no times: {NO_TIMES.format('iostat -t')}", line
-                )
-            return
-        if len(words) != len(self._columns):
-            yield other_length(line_number, line, self._columns, words)
-            return
-        columns, item = list(self._columns), "all"
-        if self._kind == "DEV":
-            place = next(at for at, column in enumerate(columns) if column.rstrip(":") == "Device")
-            item = words.pop(place)
-            del columns[place]
-        time = (self._banner, self._at, self._ahead, self._since)
-        yield report_of(line_number, line, (self._kind, *columns), (item, *words), time)

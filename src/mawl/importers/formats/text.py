@@ -10,9 +10,12 @@ import codecs
 import re
 from collections.abc import Callable, Iterable, Iterator
 from datetime import date
+from functools import lru_cache
 from typing import BinaryIO
 
 LONGEST_LINE_BYTES = 64 * 1024
+LONGEST_MOMENT = 80
+"""Characters of a point in time."""
 CHUNK_BYTES = 256 * 1024
 
 Skip = Callable[[int, str, str], None]
@@ -113,7 +116,60 @@ _TIME = re.compile(r"([0-9]{1,2})[:.]([0-9]{2})[:.]([0-9]{2}(?:[.,][0-9]{1,6})?)
 _ISO = re.compile(r"([0-9]{4})[-/.]([0-9]{1,2})[-/.]([0-9]{1,2})")
 _NAMED = re.compile(r"([0-9]{1,2})[-/. ]([^\W\d_]{3,9})\.?[-/. ]([0-9]{4}|[0-9]{2})")
 _DOTTED = re.compile(r"([0-9]{1,2})([-/.])([0-9]{1,2})[-/.]([0-9]{4}|[0-9]{2})")
-_ZONED = re.compile(r"(\S{8,10})[T ](\S{8,15}?)([+-][0-9]{2}:?[0-9]{2}|Z| UTC)?")
+_ZONE = r"[A-Z]{1,5}|[+-][0-9]{2}(?::?[0-9]{2})?"
+_ZONED = re.compile(rf"(\S{{8,10}})[T ](\S{{7,15}}?)(?: ?({_ZONE}))?")
+_DATE_OUTPUT = re.compile(
+    r"(?:[^\W\d_]{2,12}\.?,? +)?(?:([0-9]{1,2})\.? +([^\W\d_]{3,9})\.?|([^\W\d_]{3,9})\.? +([0-9]{1,2}))"
+    rf"(?:,? ([0-9]{{4}}))?,? +([0-9:]{{7,8}}(?: [AP]M)?)(?: +({_ZONE}))?(?: +([0-9]{{4}}))?"
+)
+"""What date(1) prints: ``Wed Mar  4 10:00:01 CET 2026``, ``mer. 4 mars 2026 10:00:01 CET``."""
+
+ZONES: dict[str, float] = {
+    **dict.fromkeys(("UTC", "GMT", "WET", "Z"), 0.0),
+    **dict.fromkeys(("CET", "MEZ", "WEST", "WAT"), 1.0),
+    **dict.fromkeys(("CEST", "MESZ", "EET", "SAST", "CAT"), 2.0),
+    **dict.fromkeys(("EEST", "MSK", "EAT"), 3.0),
+    **dict.fromkeys(("HKT", "AWST"), 8.0),
+    **dict.fromkeys(("JST", "KST"), 9.0),
+    "ACST": 9.5,
+    "ACDT": 10.5,
+    "AEST": 10.0,
+    "AEDT": 11.0,
+    "NZST": 12.0,
+    "NZDT": 13.0,
+    "EST": -5.0,
+    "EDT": -4.0,
+    "CDT": -5.0,
+    "MST": -7.0,
+    "MDT": -6.0,
+    "PST": -8.0,
+    "PDT": -7.0,
+    "AKST": -9.0,
+    "AKDT": -8.0,
+    "HST": -10.0,
+}
+"""Hours that a zone is ahead of UTC, by the names that mean one zone alone (tz database 2024); IST, CST and
+BST are of several."""
+
+_FAR_EAST = (
+    (re.compile(r"([0-9]{4})[年년] {0,2}([0-9]{1,2})[月월] {0,2}([0-9]{1,2})[日일]"), r"\1-\2-\3"),
+    (re.compile(r" (?:星期.|.曜日|.요일)"), ""),
+    (re.compile(r"([0-9]{1,2})[时時시] ?([0-9]{2})[分분] ?([0-9]{2})[秒초]"), r"\1:\2:\3"),
+    (re.compile(r"(?:上午|午前|오전) ?([0-9]{1,2}:[0-9:]{2,5})"), r"\1 AM"),
+    (re.compile(r"(?:下午|午後|오후) ?([0-9]{1,2}:[0-9:]{2,5})"), r"\1 PM"),
+    (re.compile(r"(?<=[0-9])\s(?:πμ|π\.μ\.)"), " AM"),
+    (re.compile(r"(?<=[0-9])\s(?:μμ|μ\.μ\.)"), " PM"),
+)
+"""Dates and clocks of Chinese, Japanese, Korean and Greek locales (glibc), and how others write them."""
+
+
+def western(line: str) -> str:
+    """The line with its date and clock in digits alone: ``10时00分00秒`` is 10:00:00."""
+    if not line.isascii():
+        for pattern, replacement in _FAR_EAST:
+            line = pattern.sub(replacement, line, count=1)
+    return line
+
 
 _MONTHS = (
     ("jan", "ene", "gen", "janv"),
@@ -141,6 +197,7 @@ def on_its_day(midnight: float, seconds: float, latest: float | None) -> float:
     return at
 
 
+@lru_cache(maxsize=4096)
 def time_of_day(text: str) -> float | None:
     """Seconds since midnight of ``23:14:18``, ``23.14.18``, ``11:14:18 PM``; None for what is no time."""
     match = _TIME.fullmatch(text.strip())
@@ -180,24 +237,31 @@ def moment(text: str) -> tuple[float, float | None, bool] | None:
     """Wall clock, seconds its zone is ahead of UTC (None without a zone), and whether the day is sure.
 
     Of ``2026-11-21 23:14:17 UTC``, ``2026-11-21T23:14:16+0100``, ``11/21/26 23:14:16``, the same with
-    AM or PM; None for what is no point in time.
+    AM or PM, and of what date(1) prints; None for what is no point in time.
     """
-    words = text.strip().split(maxsplit=1)
+    text = text.strip()
+    words = text.split(maxsplit=1)
     if len(words) == 2 and (found := day_of(words[0])) and (clock := time_of_day(words[1])) is not None:
         return found[0] + clock, None, found[1]
-    match = _ZONED.fullmatch(text.strip())
-    if match is None or (found := day_of(match[1])) is None or (clock := time_of_day(match[2])) is None:
+    if (match := _ZONED.fullmatch(text)) and (found := day_of(match[1])):
+        clock = time_of_day(match[2])
+        return None if clock is None else (found[0] + clock, zone_ahead(match[3]), found[1])
+    if len(text) > LONGEST_MOMENT or (match := _DATE_OUTPUT.fullmatch(text)) is None:
         return None
-    return found[0] + clock, _ahead(match[3]), found[1]
+    month, clock = _month(match[2] or match[3]), time_of_day(match[6])
+    year = match[5] or match[8]
+    if month is None or clock is None or year is None:
+        return None
+    found = _midnight(int(year), month, int(match[1] or match[4]), sure=True)
+    return None if found is None else (found[0] + clock, zone_ahead(match[7]), True)
 
 
-def _ahead(zone: str | None) -> float | None:
-    if zone is None:
-        return None
-    if zone in ("Z", " UTC"):
-        return 0.0
+def zone_ahead(zone: str | None) -> float | None:
+    """The seconds that ``+0100``, ``Z`` or a name of ``ZONES`` is ahead of UTC; None for other names."""
+    if zone is None or zone in ZONES or zone[0] not in "+-":
+        return ZONES[zone] * 3600.0 if zone in ZONES else None
     digits = zone[1:].replace(":", "")
-    return (1 if zone[0] == "+" else -1) * (int(digits[:2]) * 3600.0 + int(digits[2:]) * 60.0)
+    return (1 if zone[0] == "+" else -1) * (int(digits[:2]) * 3600.0 + int(digits[2:] or 0) * 60.0)
 
 
 def _year(text: str) -> int:

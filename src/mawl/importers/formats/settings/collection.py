@@ -85,7 +85,7 @@ _SIGNS: tuple[tuple[str, str], ...] = (
     (r"^Node Name\s+: ", "lparstat -i"),
     (r"^vfchost\d+\s", "lsmap -all -npiv"),
     (r"^(Enabled|Missing|Failed|Defined|Disabled) hdisk\d+ ", "lspath"),
-    (r"^\S+ (\(\S+\) )?dm-\d+ ", "multipath -ll"),
+    (r"^\S+ (\(\S+\) )?dm-\d+ |^[^\s|`].{0,200}? dm-\d+ [^,\n]{1,20},\S", "multipath -ll"),
     (r"^Current active profile: ", "tuned-adm active"),
     (r"^available: \d+ nodes? \(", "numactl --hardware"),
     (r"^/sys/block/\S+:", "sysfiles"),

@@ -293,7 +293,8 @@ def read_block_devices(output: Output, settings: NodeSettings) -> None:
             settings.put("block", name, "model", pairs["MODEL"].strip())
 
 
-_MAP = re.compile(r"\S+ (?:\([\w.-]{1,80}\) )?(?P<device>dm-[0-9]{1,5})\b.*")
+_MAP = re.compile(r"[^\s|`\\\[].{0,200}? ?\b(?P<device>dm-[0-9]{1,5})\b.*")
+"""``NAME (WWID) dm-2 VENDOR,PRODUCT``, or a WWID alone; a WWID may hold blanks (SCSI identifiers of text)."""
 _POLICY = re.compile(r"\W*policy='(?P<policy>[\w -]{1,40})' prio=\S+ status=\w+\s*")
 _OLD_POLICY = re.compile(r"\\_ (?P<policy>[\w-]{1,30} [0-9]+) \[prio=\S+\]\s?\[\w+\]\s*")
 _PATH = re.compile(
