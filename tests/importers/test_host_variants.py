@@ -5,6 +5,7 @@ Files are in ``variants``: made by hand, but for ``iostat_pretty.txt``, a machin
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -210,3 +211,50 @@ def test_a_number_of_processors_that_is_none_is_refused(text: str) -> None:
 def test_a_pattern_of_hosts_that_is_none_is_refused() -> None:
     with pytest.raises(UsageError, match="not a regular expression"):
         parse_hosts(None, ["db1=("])
+
+
+def test_colours_of_a_terminal_and_seconds_since_the_epoch_are_read() -> None:
+    plain_text = (VARIANTS / "sar_dp.txt").read_text()
+    coloured = re.sub(r"(?m)(?<=:[0-9]{2})( +)([0-9a-z.]+)", "\\1\x1b[34;1m\\2\x1b[0m", plain_text)
+    assert coloured.count("\x1b") > 5
+    data = coloured.encode()
+    kind = detected(data, "x")
+    assert kind is not None
+    assert Read(kind.kind, data).series == Read("sar", plain_text).series
+    at = 1772445600
+    epoch = (
+        plain_text.replace("10:00:00", f"{at}")
+        .replace("10:00:10", f"{at + 10}")
+        .replace("10:00:20", f"{at + 20}")
+    )
+    read = Read("sar", epoch)
+    assert read.series == Read("sar", plain_text).series
+    assert read.context.zone_known is True
+
+
+SADF = """host1;-1;2026-07-02 10:00:00 UTC;LINUX-RESTART\t(4 CPU)
+# hostname;interval;timestamp;DEV;tps;rkB/s;wkB/s
+host1;10;2026-07-02 10:00:10 UTC;sda;1.00;10240.00;20480.00
+host1;-1;2026-07-02 10:00:15 UTC;COM a comment
+host1;10;2026-07-02 10:00:20 UTC;sda;1.00;10240.00;20480.00
+"""
+
+
+def test_events_of_sadf_are_no_lines_of_figures() -> None:
+    read = Read("sadf", SADF)
+    assert read.gain("device.sda.read_bytes") == DISK["device.sda.read_bytes"]
+    assert read.reasons() == []
+
+
+def test_a_zone_that_sadf_names_is_not_believed() -> None:
+    """``sadf -T`` prints the name of winter's zone in summer, too."""
+    summer = Read("sadf", SADF.replace(" UTC", " EST"))
+    assert summer.context.zone_known is False
+    assert summer.points("device.sda.read_bytes") == Read("sadf", SADF).points("device.sda.read_bytes")
+
+
+def test_sadf_that_prints_all_items_in_one_line_is_refused_with_the_cure(tmp_path: Path) -> None:
+    path = tmp_path / "x.csv"
+    path.write_text(SADF.replace("wkB/s", "wkB/s[...]"))
+    with pytest.raises(UsageError, match="print it without -h"):
+        imported(tmp_path, path)

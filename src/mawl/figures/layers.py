@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -21,6 +20,11 @@ from mawl.records.spec.program_options import ROLES, Role
 
 MOST_UNPARTITIONED_RATIO = 0.001
 """Of a disk's bytes that may lie outside of its partitions: tables, and probes of file systems at start."""
+
+MOST_APART_RATIO = 0.02
+"""How far bytes written to a disk of a mirror lie from those of the mirror: bitmaps and superblocks."""
+_ARRAY = re.compile(r"md[0-9_]+.*|dev9-[0-9]+")
+"""Software RAID (md), by name and by major."""
 
 CURE = "name the devices that count with --role"
 
@@ -60,6 +64,8 @@ class DeviceLayer(msgspec.Struct, frozen=True):
 
     devices: tuple[str, ...]
     reason: str | None = None
+    remark: str | None = None
+    """What may count twice."""
 
 
 def bottom_layer(names: Collection[str]) -> DeviceLayer:
@@ -406,25 +412,62 @@ def disks(samples: RunSamples) -> DeviceLayer:
         if layer.reason is not None:
             return layer
     found = {device for layer in by_node.values() for device in layer.devices}
+    remark = next((layer.remark for layer in by_node.values() if layer.remark), None)
     for node, layer in by_node.items():
         upper = found & set(part_names(samples, node, "device")) - set(layer.devices)
         if upper:
             return DeviceLayer((), f"{min(upper)} is a disk on one node and lies on others on {node}")
-    return DeviceLayer(tuple(sorted(found)))
+    return DeviceLayer(tuple(sorted(found)), remark=remark)
 
 
 def whole_devices(samples: RunSamples, node: str) -> DeviceLayer:
     """``disks`` of one node."""
     names = set(part_names(samples, node, "device"))
-    totals = {name: _moved(samples, node, name) for name in names}
-    partitions, reason = numbered_partitions(totals)
-    return DeviceLayer((), reason) if reason is not None else bottom_layer(names - partitions)
+    moved = {
+        name: (_moved(samples, node, name, "read"), _moved(samples, node, name, "written")) for name in names
+    }
+    partitions, reason = numbered_partitions({name: sum(both) for name, both in moved.items()})
+    if reason is not None:
+        return DeviceLayer((), reason)
+    return mirrored(bottom_layer(names - partitions), moved)
 
 
-def _moved(samples: RunSamples, node: str, device: str) -> float:
-    total = 0.0
-    for way in ("read", "written"):
-        series = samples.series(node, f"device.{device}.{way}_bytes")
-        known = [] if series is None else [float(value) for value in series.values if not math.isnan(value)]
-        total += known[-1] - known[0] if known else 0.0
-    return total
+def mirrored(layer: DeviceLayer, moved: Mapping[str, tuple[float, float]]) -> DeviceLayer:
+    """The devices with each mirror (RAID 1) for its disks; ``moved`` are bytes read and written by name.
+
+    Of a mirror each disk wrote what the mirror wrote, and the disks together read what it read: no other
+    array does.  Where an array of md is there whose disks wrote more than it, and it is none, a remark says
+    that its bytes written count at each disk.
+    """
+    counted = set(layer.devices)
+    upper = {name for name in moved if _is_upper(name) and name not in counted}
+    for array in sorted(upper, key=lambda name: (_ARRAY.fullmatch(name) is None, name)):
+        read, written = moved[array]
+        disks = {name for name in counted if _near(moved[name][1], written)}
+        if written and len(disks) > 1 and _near(sum(moved[name][0] for name in disks), read):
+            counted = counted - disks | {array}
+    rest = sum(moved[name][1] for name in counted & {*layer.devices})
+    unsure = [
+        name
+        for name in sorted(upper - counted)
+        if _ARRAY.fullmatch(name) and moved[name][1] and not _near(rest, moved[name][1])
+    ]
+    remark = None
+    if unsure and len(counted & {*layer.devices}) > 1:
+        remark = (
+            f"bytes of {unsure[0]} count at the disks below it, as the recording does not say which: a byte "
+            f"that it writes to several of them counts as often ({CURE})"
+        )
+    return msgspec.structs.replace(layer, devices=tuple(sorted(counted)), remark=remark)
+
+
+def _near(one: float, other: float) -> bool:
+    return abs(one - other) <= MOST_APART_RATIO * max(one, other)
+
+
+def _moved(samples: RunSamples, node: str, device: str, way: str) -> float:
+    series = samples.series(node, f"device.{device}.{way}_bytes")
+    if series is None:
+        return 0.0
+    known = series.values[np.isfinite(series.values)]
+    return float(known[-1] - known[0]) if len(known) else 0.0

@@ -123,6 +123,7 @@ def _remarks(view: RunView, host: Host | None) -> list[str]:
         remarks.append(f"{COMPRESSED.format(' and '.join(compressed))}; own bytes are missing")
     remarks += uncovered_remark(view)
     remarks += observed_remark(view.line)
+    remarks += [view.device.remark] if view.device.remark else []
     if view.windows is not None:
         remarks += partial_remark(host, view.windows.edges[-1] - view.windows.edges[0])
     return remarks + [

@@ -30,8 +30,11 @@ Flow = dict[str, Rates]
 class Counters:
     """Which series of the samples are one side's counters, by direction.
 
-    ``reason`` is why no series are, where that is so; ``source`` then says it, too.
+    ``reason`` is why no series are, where that is so; ``source`` then says it, too.  ``remark`` says what may
+    count twice.
     """
+
+    remark: str | None = None
 
     def __init__(
         self, source: str, read: Sequence[str], write: Sequence[str], *, reason: str | None = None
@@ -99,7 +102,9 @@ def device_counters(facts: RunFacts, samples: RunSamples | None) -> Counters:
         if imported
         else f"block device{plural} {', '.join(devices)}"
     )
-    return Counters(source, names["read"], names["written"])
+    counters = Counters(source, names["read"], names["written"])
+    counters.remark = layer.remark
+    return counters
 
 
 def _no_devices(facts: RunFacts, devices: Sequence[str]) -> str:

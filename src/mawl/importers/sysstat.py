@@ -106,7 +106,7 @@ def _named(part: str, values: Mapping[str, float], table: Columns) -> Figures:
 Reports = Iterator[Report | SysstatDoubt]
 
 _BANNER = r"(?m)^Linux \S{1,200} \([^)\n]{1,200}\)\s"
-_TIME = r"(?m)^[0-9:.]{7,8}(?: [AP]M)?\s{1,20}"
+_TIME = r"(?m)^(?:[0-9:.]{7,8}(?: [AP]M)?|[0-9]{10})\s{1,20}"
 _JSON = r'\A[^{]{0,4096}\{\s{0,99}"sysstat"\s{0,9}:\s{0,9}\{'
 
 
@@ -122,7 +122,7 @@ class HostReports:
         text = text_of(first)
         if self._json and all(pattern.search(text) for pattern in self._json):
             return 1.0
-        if not text.isascii():
+        if not text.isascii() or "\x1b" in text:
             text = "\n".join(map(western, text.split("\n")))
         if all(pattern.search(text) for pattern in self._text):
             return 0.9
@@ -304,7 +304,7 @@ SAR = HostReports(
         _BANNER,
         _TIME
         + r"(?:CPU\s{1,20}%us.{1,200}%idle|(?:DEV\s{1,20})?tps\s|IFACE|rxpck/s|kbmemfree|pgpgin/s|proc/s"
-        r"|runq-sz|%scpu)",
+        r"|runq-sz|%scpu|[%A-Za-z][^\s,;]{1,20}\s)",
     ),
 )
 SADF = HostReports(

@@ -30,6 +30,7 @@ Moment = tuple[float, float | None, bool]
 
 SADF_HEADING = "# hostname;interval;timestamp"
 LONGEST_INTERVAL_SECONDS = 7 * 86400.0
+EARLIEST_EPOCH, LATEST_EPOCH = 631152000.0, 4102444800.0
 MOST_TABLES = 200
 ONE_TIME = (
     "a line with a time is above several reports, of which only the first has it: say how far they lie apart "
@@ -114,13 +115,13 @@ class _Reader:
             return
         if words[0] == "Linux" and (banner := banner_of(line)) is not None:
             self._new_banner(line_number, banner, line)
-        elif self._layout == "fields" or line.startswith("# hostname;"):
+        elif self._layout == "fields" or line.startswith("# hostname;") or ";LINUX-RESTART" in line:
             yield from self._fields(line_number, line)
         elif self._layout == "vmstat" and words[0].isdecimal() and len(words) > 10:
             yield from self._vmstat_row(line_number, words, line)
         elif line[0].isdigit() and (clocked := _clocked(words)) is not None:
             yield from self._clocked_line(line_number, *clocked, line)
-        elif ":" in line and (when := self._moment(line)) is not None:
+        elif (":" in line or len(words) == 1) and (when := self._moment(line)) is not None:
             yield from self._block(line_number, when, line)
         elif (table := self._heading(words, line)) is not None:
             yield from self._block_heading(line_number, table)
@@ -206,6 +207,8 @@ class _Reader:
     def _instant(self, columns: tuple[str, ...], clock: float) -> float | None:
         """A time of day on its day: the banner's, else that of ``--start``, or those after it where the clock
         begins again."""
+        if clock >= EARLIEST_EPOCH:
+            return clock
         midnight = self._banner.midnight if self._banner is not None else None
         if self._banner is None and self._untimed is not None:
             midnight = self._untimed.midnight
@@ -229,7 +232,8 @@ class _Reader:
         if at != course.latest:
             course.since = course.latest if course.known else None
             course.latest, course.known = at, True
-        yield self._report(line_number, rest, line, (self._banner, at, None, course.since))
+        ahead = 0.0 if clock >= EARLIEST_EPOCH else None
+        yield self._report(line_number, rest, line, (self._banner, at, ahead, course.since))
 
     # Rows with fields for host, interval and time: sadf -d.
 
@@ -242,13 +246,14 @@ class _Reader:
             )
             if "[...]" in line:
                 self._table = None
+                self._told.add("[...]")
                 yield SysstatDoubt(
                     line_number, "sadf -h prints all items in one line: print it without -h", line
                 )
         elif len(fields) < 3 or self._table is None:
-            if not ("[...]" in self._told or (len(fields) > 2 and "RESTART" in fields[2])):
+            if not ("[...]" in self._told or _is_event(fields)):
                 yield SysstatDoubt(line_number, "no line of sadf -d", line)
-        elif "RESTART" in fields[2]:
+        elif _is_event(fields):
             return
         elif self._table.is_read:
             interval, when = number(fields[0]), _sadf_time(fields[1])
@@ -267,6 +272,8 @@ class _Reader:
 
     def _moment(self, line: str) -> Moment | None:
         """A line that is a point in time, or ``Time: 20:44:30`` on the banner's day or one after it."""
+        if (at := _epoch(line.strip())) is not None:
+            return at, 0.0, True
         when = moment(line)
         if when is not None:
             return (swapped(when[0]), when[1], True) if not when[2] and self._day_first else when
@@ -430,14 +437,26 @@ def _clocked(words: list[str]) -> tuple[float, list[str]] | None:
     if len(words) > 1 and words[1].upper() in ("AM", "PM"):
         clock = time_of_day(f"{words[0]} {words[1]}")
         return None if clock is None else (clock, words[2:])
-    clock = time_of_day(words[0])
+    clock = _epoch(words[0]) or time_of_day(words[0])
     return None if clock is None else (clock, words[1:])
+
+
+def _epoch(text: str) -> float | None:
+    """Seconds since the epoch, of 1990 to 2099 (``-U`` of sysstat 12.7)."""
+    return at if text.isdecimal() and EARLIEST_EPOCH <= (at := float(text[:18])) < LATEST_EPOCH else None
+
+
+def _is_event(fields: list[str]) -> bool:
+    """Whether a line of sadf -d is of a restart or a comment."""
+    return len(fields) > 2 and ("LINUX-RESTART" in fields[2] or fields[2].startswith("COM "))
 
 
 def _sadf_time(text: str) -> tuple[float, float | None] | None:
     """``2026-11-21 23:14:17 UTC``, or seconds since the epoch (``sadf -U``)."""
-    if text.isdecimal():
-        at = float(text[:18])
-        return (at, 0.0) if 631152000.0 <= at < 4102444800.0 else None  # 1990 to 2099
+    if (at := _epoch(text)) is not None:
+        return at, 0.0
     found = moment(text)
-    return None if found is None else (found[0], found[1])
+    if found is None:
+        return None
+    # With -T sadf names the zone without summer time, also in summer: only UTC and offsets are sure.
+    return found[0], None if text[-1:].isalpha() and not text.endswith(("UTC", "Z")) else found[1]

@@ -160,11 +160,14 @@ _FAR_EAST = (
     (re.compile(r"(?<=[0-9])\s(?:πμ|π\.μ\.)"), " AM"),
     (re.compile(r"(?<=[0-9])\s(?:μμ|μ\.μ\.)"), " PM"),
 )
+_COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 """Dates and clocks of Chinese, Japanese, Korean and Greek locales (glibc), and how others write them."""
 
 
 def western(line: str) -> str:
-    """The line with its date and clock in digits alone: ``10时00分00秒`` is 10:00:00."""
+    """The line with its date and clock in digits alone: ``10时00分00秒`` is 10:00:00; without colours."""
+    if "\x1b" in line:
+        line = _COLOUR.sub("", line)
     if not line.isascii():
         for pattern, replacement in _FAR_EAST:
             line = pattern.sub(replacement, line, count=1)
