@@ -16,11 +16,19 @@ from mawl.records.spec.program_options import ROLES, Role
 BLOCKS_BELOW, BLOCKS_ABOVE = 0.85, 1.15
 """How far block operations may be off a step's bytes: whole pages, and pages written twice."""
 
+PAGES_TWICE_BYTES = 16384
+"""The least that block operations may be above a step's bytes: four pages, begun or written twice."""
+
 Parts = dict[Role, Ranged]
 """Bytes of one direction by role."""
 
 Ends = tuple[float, float]
 """The lowest and the highest of a figure."""
+
+
+def least_of(blocks: float) -> float:
+    """The fewest bytes that a step moved for these bytes of block operations."""
+    return max(min(blocks * BLOCKS_BELOW, blocks - PAGES_TWICE_BYTES), 0.0)
 
 
 def ends_of(parts: Parts) -> Ends:
@@ -41,10 +49,10 @@ def spread(parts: Parts, named: Parts, blocks: int | None, *, tells: bool, room:
     least, most = ends_of(named)
     if not most and parts:
         return {role: _from_nothing(parts.get(role), high) for role in ROLES}, (low, high)
-    exceeds = blocks is not None and blocks * BLOCKS_BELOW > most
+    exceeds = blocks is not None and least_of(blocks) > most
     if blocks is None or not (tells or exceeds):
         return _util_of_roles(parts, room)
-    whole = blocks * BLOCKS_BELOW, blocks * BLOCKS_ABOVE if tells else max(blocks * BLOCKS_ABOVE, high)
+    whole = least_of(blocks), blocks * BLOCKS_ABOVE if tells else max(blocks * BLOCKS_ABOVE, high)
     rest = whole[1] - least if exceeds else min(whole[1] - least, room)
     may = ROLES if exceeds else ("util",) if room else ()
     if rest <= 0 or not may:
@@ -97,7 +105,7 @@ SPILLS = ("SORT", "SQL", "FEDSQL", "MEANS", "SUMMARY")
 LEAST_SPILL = 2**20
 """Writes of a sort or a join to no table of a note: utility files from so many bytes on, else a listing."""
 
-FILTERED = ("where-open", "where-blocks", "where-whole")
+FILTERED = ("where-open", "where-whole", "where-index")
 PARTLY_READ = (*FILTERED, "part-of-table")
 """Rules of tables of which a step read more than the rows of their notes."""
 
@@ -205,7 +213,9 @@ class Inference:
             if parts:
                 return parts
         if blocks is None:
-            return parts if step.tables or step.remote_tables else _at_most(step, direction)
+            unnamed = direction == "read" and not parts and step.procedure in READERS
+            told = (step.tables and not unnamed) or step.remote_tables
+            return parts if told else _at_most(step, direction)
         partly = next((role for rule in PARTLY_READ for role, one in parts.items() if one.rule == rule), None)
         if partly is not None:
             return _with_rest(blocks, parts, partly, tells=tells)
@@ -234,7 +244,7 @@ class Inference:
             return {}
         value = max(size, float(least))
         most = max(2 * value, _most_bytes(step))
-        return {role: Ranged(value, least * BLOCKS_BELOW, most, "assumed", "last-table")}
+        return {role: Ranged(value, least_of(least), most, "assumed", "last-table")}
 
     def _sorted(self, step: StepFigures, job: str) -> Parts | None:
         """What a sort writes: rows as wide as those that it read; None where that width is not known."""
@@ -254,9 +264,15 @@ class Inference:
         size = self._sizes.of(note, job, indexed=step.indexes_used > 0)
         return 0.0 if size is None else size.value
 
-    def known_reads(self, step: StepFigures, job: str) -> float | None:
-        """Bytes of the tables that a step reads, where the width or size of all of them is known."""
-        sizes = [self._sizes.of(note, job) for note in step.tables if note.direction == "read"]
+    def known_reads(self, step: StepFigures, job: str, *, filtered: bool) -> float | None:
+        """Bytes of the tables that a step reads, where the width or size of all of them is known.
+
+        ``filtered``: also of steps with a WHERE, which read less of their tables if an index found the rows.
+        """
+        notes = [note for note in step.tables if note.direction == "read"]
+        if not filtered and any(note.filtered for note in notes):
+            return None
+        sizes = [self._sizes.whole(note, job) for note in notes]
         known = [size.value for size in sizes if size is not None and size.rule in ("written-width", "file")]
         return math.fsum(known) if sizes and len(known) == len(sizes) else None
 
@@ -290,14 +306,18 @@ def device_share(steps: Iterable[tuple[StepFigures, str]], libraries: Libraries)
 
     Known are tables whose width the block operations of their writing told, since memory does not keep a
     write from being counted.  It is the median of the steps by bytes, which single wrong widths do not move.
+    Steps with a WHERE count only if there are no others: the share is at least theirs.
     """
     inference = Inference(libraries, reads_told=False)
-    shares: list[tuple[float, float]] = []
+    plain: list[tuple[float, float]] = []
+    where: list[tuple[float, float]] = []
     for step, job in steps:
-        expected = inference.known_reads(step, job)
-        if step.read_bytes is not None and expected and step.procedure not in SORTS:
-            shares.append((step.read_bytes / expected, expected))
+        if step.read_bytes is not None and step.procedure not in SORTS and not step.indexes_used:
+            for shares, filtered in ((plain, False), (where, True)):
+                if expected := inference.known_reads(step, job, filtered=filtered):
+                    shares.append((step.read_bytes / expected, expected))
         inference.loads(step, job)
+    shares = plain or where
     half = math.fsum(weight for _, weight in shares) / 2
     for share, weight in sorted(shares):
         half -= weight
@@ -386,7 +406,9 @@ def _with_rest(blocks: float, parts: Parts, partly: Role, *, tells: bool) -> Par
     least, most = ends_of(others)
     mine = parts[partly]
     rest = blocks - expected
-    low = max(mine.low, blocks * BLOCKS_BELOW - most)
+    # Of a part of a table, the kernel reads more ahead than the step reads.
+    part = mine.rule in ("part-of-table", "where-index") or (mine.rule == "where-whole" and rest < mine.value)
+    low = mine.low if part else max(mine.low, least_of(blocks) - most)
     high = max(blocks * BLOCKS_ABOVE - least, mine.low)
     rule = "where-blocks" if mine.rule in FILTERED else mine.rule
     if not tells:
@@ -407,7 +429,7 @@ def _with_rest(blocks: float, parts: Parts, partly: Role, *, tells: bool) -> Par
 
 def _shared_out(blocks: float, parts: Parts) -> Parts:
     """Block operations, by the sizes of tables: what one role can have depends on what the others must."""
-    low, high = blocks * BLOCKS_BELOW, blocks * BLOCKS_ABOVE
+    low, high = least_of(blocks), blocks * BLOCKS_ABOVE
     if len(parts) == 1:
         return {role: Ranged(blocks, low, high, "inferred", "blocks") for role in parts}
     whole = math.fsum(part.value for part in parts.values())
@@ -444,7 +466,7 @@ def _unnamed(step: StepFigures, role: Role, blocks: int, *, tells: bool) -> Part
         return (
             {role: Ranged(0.0, 0.0, most, "told" if tells else "assumed", "no-input-output")} if most else {}
         )
-    return {role: Ranged(float(blocks), blocks * BLOCKS_BELOW, most, "assumed", "blocks-role")}
+    return {role: Ranged(float(blocks), least_of(blocks), most, "assumed", "blocks-role")}
 
 
 def _at_most(step: StepFigures, direction: Direction) -> Parts:

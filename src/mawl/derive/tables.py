@@ -63,7 +63,8 @@ RULES: dict[str, str] = {
     "written-at-most": "rows times bytes a row, by the block operations of the step that wrote the table; "
     "some of them can be of utility files",
     "where-whole": "rows after WHERE: the step read the table, whose rows another step tells, and the log "
-    "counts the rows that passed; an index can have found these alone",
+    "counts the rows that passed; an index that no line names can have found these alone",
+    "where-index": "rows after WHERE: an index found them; the range goes up to the whole table",
     "where-open": "rows after WHERE: the log counts the rows that passed, and no step tells how many the "
     "table has; the range goes up to what the real time allows at 1 GB/s",
     "where-blocks": "rows after WHERE: the step read more than the rows that passed, and block operations "
@@ -108,6 +109,9 @@ USUAL_VARIABLES = 20
 USUAL_RECORD_BYTES = 100
 SHORTEST, LONGEST = 0.4, 4.0
 """The range of 8 bytes for each variable: from numbers of length 3 to text of 32 characters."""
+
+PAGES_BYTES = 2 * 65536
+"""What a table of few rows takes: the page that describes it and one of rows, each of 64 KiB (BUFSIZE)."""
 
 WIDTH_SHORTEST, WIDTH_LONGEST = 0.8, 1.25
 """The range of a width that comes from the step that wrote the table."""
@@ -227,9 +231,19 @@ class ObservedSizes:
         whole = self._of(note, rows, job)
         if note.filtered:
             then = whole if written is None or written < note.rows else self._of(note, written, job)
-            value = passed.value if indexed else then.value
-            return Ranged(value, passed.low, max(whole.high, then.high), "inferred", "where-whole")
+            most = max(whole.high, then.high)
+            if indexed:
+                return Ranged(passed.value, passed.low, most, "inferred", "where-index")
+            return Ranged(then.value, passed.low, most, "inferred", "where-whole")
         return msgspec.structs.replace(passed, high=whole.high, rule="part-of-table")
+
+    def whole(self, note: TableNote, job: str) -> Ranged | None:
+        """Bytes of the table that a step reads, also with a WHERE; None if no earlier step wrote that one."""
+        if not note.filtered:
+            return self.of(note, job)
+        key = self.libraries.key_of(note, job)
+        rows = None if key is None else self._written.get(key)
+        return None if rows is None else self._of(note, rows, job)
 
     def _of(self, note: TableNote, rows: int, job: str) -> Ranged:
         size = self.of_rows(msgspec.structs.replace(note, rows=rows), job)
@@ -257,12 +271,17 @@ class ObservedSizes:
             variables = self._variables.get(key) if variables is None else variables
         if variables is None:
             usual = note.rows * USUAL_VARIABLES * NUMBER_BYTES
-            return about(usual, 0.1, 10.0, "assumed", "rows-only")
+            return _in_pages(about(usual, 0.1, 10.0, "assumed", "rows-only"))
         plain = note.rows * max(variables, 1) * NUMBER_BYTES
         if note.pages is not None and note.uncompressed_pages:
             kept = note.pages / note.uncompressed_pages
-            return about(plain * kept, SHORTEST, LONGEST, "inferred", "compressed")
-        return about(plain, SHORTEST, LONGEST, "inferred", "variables")
+            return _in_pages(about(plain * kept, SHORTEST, LONGEST, "inferred", "compressed"))
+        return _in_pages(about(plain, SHORTEST, LONGEST, "inferred", "variables"))
+
+
+def _in_pages(rows: Ranged) -> Ranged:
+    """Rows in whole pages, below the page that describes the table."""
+    return msgspec.structs.replace(rows, high=max(rows.high, rows.value + PAGES_BYTES))
 
 
 def _external(note: TableNote) -> Ranged | None:
