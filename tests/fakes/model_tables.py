@@ -306,8 +306,8 @@ TABLES: dict[str, Format] = {
         "perfmon", _as(perfmon, words=GERMAN, zone="", separator=";"), network=True, kernel_names=True
     ),
     "prometheus": Format("prometheus", prometheus, network=True),
-    "cloudwatch": Format("cloudwatch", cloudwatch, processors=False, kernel_names=True),
-    "azure": Format("azure", azure, processors=False, kernel_names=True),
+    "cloudwatch": Format("cloudwatch", cloudwatch, processors=False, shares=False, kernel_names=True),
+    "azure": Format("azure", azure, processors=False, shares=False, kernel_names=True),
     "collectl": Format("collectl", collectl, network=True),
     "collectl -oU --sep": Format(
         "collectl", _as(collectl, separator=",", head=False, utc=True), processors=False, network=True

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
 from mawl.base.errors import InvalidFileError
@@ -36,6 +36,7 @@ from mawl.importers.formats.tables import (
     unsummed,
 )
 from mawl.importers.formats.text import byte_chunks, text_of, whole_of
+from mawl.importers.hosts import Cores
 from mawl.importers.interface import Context, HostFigures, Importer, Item
 from mawl.importers.nmon_snapshot import name_of
 from mawl.importers.recording import Recording, whole_lines
@@ -162,7 +163,6 @@ class _Reading:
         self._to_utc: Callable[[float], float] | None = None
         if held.timezone is not None:
             self._to_utc = Clocks(parse_zones([f"x={held.timezone}"], ("x",))).to_utc("x")
-        self._fallback = name_of(PurePath(context.file).name.partition(".")[0]) or "node"
         self._nodes: dict[str, _Node] = {}
         self._rows = 0
         self._begun: dict[int, TableColumns] = {}
@@ -171,7 +171,7 @@ class _Reading:
 
     def items(self, rows: Iterator[Row], seconds: float | None) -> Iterator[Item]:
         for moment in _apart(self._moments(rows), seconds, begin=self._map.stamps == "begin"):
-            own = self._nodes.setdefault(moment.node, _Node(moment.node, self._map))
+            own = self._nodes.setdefault(moment.node, _Node(moment.node, self._map, self._context.cores))
             if own.cpus is None and (cpus := self.head.found.get("cpus")):
                 own.cpus = int(cpus)
             yield from own.interval(moment, seconds or self.head.interval)
@@ -202,7 +202,7 @@ class _Reading:
         if item and self._map.ignored is not None and fits_whole(self._map.ignored, item):
             return
         seconds = columns.number(cells[columns.interval]) if columns.interval is not None else None
-        fallback = told or self.head.found.get("node") or self._fallback
+        fallback = told or self.head.found.get("node") or ""
         figures: dict[str, dict[Key, float | None]] = {}
         for node, figure, own, value in self._values(row, self._is_first(columns)):
             meaning = self._map.meanings[figure]
@@ -210,12 +210,14 @@ class _Reading:
                 self._busy_alone = True
                 continue
             part = "" if meaning.of == "host" else own or item or "all"
-            found = figures.setdefault(name_of(node or fallback), {})
+            found = figures.setdefault(self._context.node_of(name_of(node or fallback)), {})
             found[figure, part] = (
                 None if value is None else _in_base(value, meaning, self._map.figures[figure].unit)
             )
         for node, number in columns.cpus.items():
-            figures.setdefault(name_of(node or fallback), {})["cpus", ""] = float(number)
+            figures.setdefault(self._context.node_of(name_of(node or fallback)), {})["cpus", ""] = float(
+                number
+            )
         for node, own_figures in figures.items():
             yield Moment(node, at, seconds, own_figures)
 
@@ -291,12 +293,7 @@ class _Reading:
         if self._busy_alone and not any(node.has_shares for node in self._nodes.values()):
             self._context.skip(None, "says how busy the processors were, and not their user and system time")
         for name, node in sorted(self._nodes.items()):
-            if node.cpus is None and node.has_shares:
-                self._context.skip(
-                    None,
-                    f"the recording does not give the number of processors of {name}: their time is left out",
-                )
-            yield NodeFacts(name=name, logical_cpus=node.cpus)
+            yield NodeFacts(name=name, logical_cpus=node.cpus or self._context.cores.known(name))
 
 
 def _in_base(value: float, meaning: Meaning, unit: str) -> float:
@@ -327,8 +324,8 @@ def _apart(moments: Iterator[Moment], seconds: float | None, *, begin: bool) -> 
 class _Node:
     """The recording of one node."""
 
-    def __init__(self, name: str, held: TableMap) -> None:
-        self._map = held
+    def __init__(self, name: str, held: TableMap, cores: Cores) -> None:
+        self._name, self._map, self._cores = name, held, cores
         self._recording = Recording(name)
         self._at: float | None = None
         self._usual: float | None = None
@@ -411,8 +408,7 @@ class _Node:
                     found[name] = rate * requests
             elif key[0].startswith("cpu_") and figure.unit in ("ratio", "percent"):
                 self.has_shares = True
-                if self.cpus is not None:
-                    found[name] = rate * self.cpus
+                found[name] = rate * self._cores.of(self._name, self.cpus)
             else:
                 found[name] = rate
         return found
