@@ -261,16 +261,6 @@ def main(arguments: list[str]) -> None:
     Server(setup).serve()
 
 
-if __name__ == "__main__":
-    try:
-        main(sys.argv[1:])
-    except UnsuitableMachineError as error:
-        sys.exit(str(error))
-    # Not by the interpreter's own end: libraries that were only imported would complain of leaks.
-    sys.stderr.flush()
-    os._exit(0)
-
-
 def keep(start: Start, control: int, doors: Doors, setup: Setup) -> NoReturn:
     """Turn the calling process, just forked by the launcher, into a keeper; never returns.
 
@@ -459,3 +449,13 @@ def _import(module: str) -> None:
             if there
             else 'install what the programs need (pip install "mawl[programs]")',
         ) from error
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UnsuitableMachineError as error:
+        sys.exit(str(error))
+    # Not by the interpreter's own end: libraries that were only imported would complain of leaks.
+    sys.stderr.flush()
+    os._exit(0)
