@@ -14,30 +14,9 @@ import pytest
 import mawl as package
 from tests.cli.conftest import Command
 from tests.fakes import stub_sas
+from tests.files import text_of
 
-SAS = """
-name = "shop"
-scale = 0.00005
-
-[commands.etl]
-command = [
-  "{here}/sas", "-sysin", "{here}/etl.sas", "-log", "{work}/etl.log", "-print", "{results}/etl.lst",
-  "-work", "{work}", "-utilloc", "{util}", "-memsize", "{memsize}", "-sortsize", "{sortsize}",
-  "-bufsize", "{bufsize_kib}k", "-fullstimer",
-]
-log = "{work}/etl.log"
-log_format = "sas"
-success_exit_codes = [0, 1]
-check = ["test", "-s", "{results}/etl.lst"]
-
-[[sessions]]
-name = "nightly"
-stages = [["etl"], ["stress_projection"]]
-
-[[sessions]]
-name = "model"
-stages = [["stress_projection"]]
-"""
+SAS = text_of(__file__, "sas_commands.toml")
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ import pytest
 from tests import needs
 from tests.advice.limit.draws import generator
 from tests.cli.conftest import Command
+from tests.files import text_of
 
 pytestmark = [pytest.mark.lab, pytest.mark.long(minutes=4)]
 
@@ -21,33 +22,9 @@ RUNS = 5
 GROUPS = Path("/sys/fs/cgroup/blkio")
 UNLIMITED = 10**12
 
-WORK_BOUND = """
-name = "work-bound"
-scale = 0.0005
-[[sessions]]
-name = "a"
-stages = [["random_access"]]
-[[sessions]]
-name = "b"
-stages = [["random_access"]]
-[[sessions]]
-name = "c"
-stages = [["segmentation"], ["census_load"]]
-"""
+WORK_BOUND = text_of(__file__, "work_bound.toml")
 
-DATA_BOUND = """
-name = "data-bound"
-scale = 0.0005
-[[sessions]]
-name = "a"
-stages = [["census_load_single"]]
-[[sessions]]
-name = "b"
-stages = [["ledger_update"]]
-[[sessions]]
-name = "c"
-stages = [["segmentation"], ["dimension_load"]]
-"""
+DATA_BOUND = text_of(__file__, "data_bound.toml")
 
 
 class Slowed(NamedTuple):

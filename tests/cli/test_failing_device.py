@@ -12,24 +12,11 @@ from tests import needs
 from tests.advice.limit.beds import command
 from tests.cli.conftest import Command
 from tests.fakes.failing_device import FAILING_DEVICE, failing
+from tests.files import text_of
 
 pytestmark = [pytest.mark.lab, needs.marks(FAILING_DEVICE)]
 
-WORKLOAD = """
-name = "failing"
-scale = 0.00005
-[commands.break]
-command = ["touch", "{trigger}"]
-[[sessions]]
-name = "before"
-stages = [["wide_sort"], ["break"]]
-[[sessions]]
-name = "meanwhile"
-stages = [[{{ program = "wide_sort", size = 8.0 }}]]
-[[sessions]]
-name = "after"
-stages = [[{{ program = "wide_sort", after = ["before.2.break"] }}], ["stress_projection"]]
-"""
+WORKLOAD = text_of(__file__, "failing.toml")
 
 
 @pytest.mark.parametrize("role", ["data", "work", "util"])

@@ -11,22 +11,12 @@ from typing import Any
 from mawl.records.store import open_run
 from mawl.whatif.records import SIMULATION_METRICS
 from tests.cli.conftest import Command
+from tests.files import text_of
 
 NAMES = [metric.name.split(".") for metric in SIMULATION_METRICS]
 
 
-OWN = """
-name = "own"
-[[nodes]]
-count = 1
-cores = 2
-memory_bytes = "16GiB"
-roles = { data = ["disk"], work = ["disk"], util = ["disk"] }
-[devices.disk]
-read_bytes_per_second = "500MB"
-write_bytes_per_second = "500MB"
-local = true
-"""
+OWN = text_of(__file__, "own_system.toml")
 
 
 def leaves(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, ...]]:

@@ -11,20 +11,11 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.commands.help import ELSEWHERE, HelpArguments, guides, run, shown
 from mawl.commands.verbs import VERBS
+from tests.files import text_of
 from tools.shell import files
 
 ROOT = Path(__file__).resolve().parents[2]
-PAGE = """# Head
-![a picture](../images/one.png)
-
-**Bold** and [a guide](other.md#part), [a note](../design/x.md), [out](https://example.com).
-```console
-$ mawl run [x](y)
-```
-| a | b |
-|---|---|
-| 1 | words that are longer than the room that the table has on a narrow terminal |
-"""
+PAGE = text_of(__file__, "guide.md")
 
 
 def test_a_guide_is_laid_out_for_a_terminal() -> None:

@@ -10,33 +10,13 @@ import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from tests.files import text_of
+
 NODES = ("first", "second")
 PATIENCE_SECONDS = 60
 BATCH_SECONDS = 240
 
-CONFIGURATION = """
-ClusterName=tests
-SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={ports[0]}
-SlurmUser=root
-SlurmdUser=root
-AuthType=auth/munge
-AuthInfo=socket={folder}/munge.socket
-ProctrackType=proctrack/linuxproc
-TaskPlugin=task/none
-SwitchType=switch/none
-MpiDefault=none
-ReturnToService=2
-StateSaveLocation={folder}
-SlurmdSpoolDir={folder}/%n
-SlurmdPidFile={folder}/%n.pid
-SlurmctldPidFile={folder}/slurmctld.pid
-SelectType=select/cons_tres
-SelectTypeParameters=CR_Core
-NodeName=first NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[1]} CPUs=1
-NodeName=second NodeHostname={host} NodeAddr=127.0.0.1 Port={ports[2]} CPUs=1
-PartitionName=all Nodes=ALL Default=YES State=UP
-"""
+CONFIGURATION = text_of(__file__, "slurm.conf")
 
 
 class SlurmMachine:

@@ -10,22 +10,9 @@ from mawl.base.errors import InvalidFileError, UsageError
 from mawl.lab.bed import DiskModel, load_bed, shipped
 from mawl.lab.experiment.records import ClaimSpec
 from mawl.records.model.published import published
+from tests.files import text_of
 
-BED = """
-name = "small"
-title = "t"
-question = "q"
-workload = "nano"
-[[volumes]]
-name = "disk"
-size = "64MiB"
-{volume}
-[[arms]]
-name = "one"
-data = ["disk"]
-work = ["{work}"]
-util = ["disk"]
-"""
+BED = text_of(__file__, "small_bed.toml")
 
 
 def bed_file(folder: Path, volume: str = "", work: str = "disk") -> str:

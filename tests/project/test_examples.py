@@ -25,6 +25,7 @@ from tests.fakes import stub_sas
 from tests.fakes.answered import NO, YES, answered
 from tests.fakes.compared_runs import COMPLETED, jobs
 from tests.fakes.stored_run import START, facts
+from tests.files import text_of
 from tests.run.cluster.conftest import clustered
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -133,29 +134,7 @@ def test_rules_ask_for_nothing_that_mawl_does_not_export() -> None:
     assert asked - {family.name for family in families()} == set()
 
 
-RULE_TEST = """
-rule_files: [{rules}]
-tests:
-  - interval: 10s
-    input_series:
-      - {{series: 'mawl_window_device_read_bytes_per_second{{run_id="r"}}', values: "30"}}
-      - {{series: 'mawl_window_device_write_bytes_per_second{{run_id="r"}}', values: "12"}}
-      - {{series: 'mawl_window_jobs_blocked_data{{run_id="r"}}', values: "1"}}
-      - {{series: 'mawl_window_jobs_blocked_work{{run_id="r"}}', values: "2"}}
-      - {{series: 'mawl_window_jobs_blocked_util{{run_id="r"}}', values: "0"}}
-      - {{series: 'mawl_window_jobs_running{{run_id="r"}}', values: "4"}}
-      - {{series: 'mawl_window_device_read_bytes_per_second{{run_id="half"}}', values: "30"}}
-      - {{series: 'mawl_answer_carried{{run_id="r",workload="bed"}}', values: "0"}}
-    promql_expr_test:
-      - {{expr: 'mawl:window_device_bytes_per_second:sum', eval_time: 0s,
-         exp_samples: [{{labels: 'mawl:window_device_bytes_per_second:sum{{run_id="r"}}', value: 42}}]}}
-      - {{expr: 'mawl:window_jobs_blocked:ratio', eval_time: 0s,
-         exp_samples: [{{labels: 'mawl:window_jobs_blocked:ratio{{run_id="r"}}', value: 0.75}}]}}
-    alert_rule_test:
-      - {{eval_time: 0s, alertname: MawlLoadNotCarried, exp_alerts: [{{
-         exp_labels: {{run_id: r, workload: bed}},
-         exp_annotations: {{summary: "Run r of bed: the system does not carry the load"}}}}]}}
-"""
+RULE_TEST = text_of(__file__, "alert_rules.yml")
 """Two runs, one of which writes an unknown amount: its sum is not known."""
 
 

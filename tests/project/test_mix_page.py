@@ -7,22 +7,10 @@ from pathlib import Path
 import pytest
 
 from tests.fakes import stored_run
+from tests.files import text_of
 from tools import mix
 
-REPORT = """run       1-mixed20-aa (measured, mawl 0.1.0)
-workload  mixed20 at scale 0.02: 20 sessions, 71 jobs
-jobs      71: 71 finished
-carried   no
-jobs      again
-
-reach (device/application)    0.90     0.98
-
-signature                        value     published
-read share of device bytes        0.69  0.65 to 0.80  inside
-(1) a remark
-
-CPU account
-"""
+REPORT = text_of(__file__, "mix_report.txt")
 
 
 def test_head_and_signature_are_kept_and_nothing_else(tmp_path: Path) -> None:

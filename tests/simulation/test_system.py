@@ -28,39 +28,10 @@ from mawl.simulation.system import (
     system_toml,
 )
 from tests.fakes.probes import KIB, MB, disk, probe, probe_test, target
+from tests.files import text_of
 from tests.simulation.scenes import device, system
 
-TEXT = """
-name = "two"
-fabric_bytes_per_second = "10GB"
-fabric_shared_bytes_per_second = "12GB"
-
-[[nodes]]
-count = 4
-cores = 16
-core_speed = 1.5
-threads_per_core = 4
-memory_bytes = "64GiB"
-link_bytes_per_second = 5e9
-roles = { data = ["array"], work = ["array", "card"], util = ["card"] }
-
-[devices.array]
-read_bytes_per_second = "4GB"
-write_bytes_per_second = 2e9
-shared_bytes_per_second = 5e9
-latency_seconds = 0.005
-requests_per_second = 30000
-spinning_streams = 8
-
-[devices.card]
-read_bytes_per_second = 1500000000
-write_bytes_per_second = 1e9
-local = true
-
-[sources]
-"devices.array.read_bytes_per_second" = "measured: fio"
-"nodes.0.cores" = "published: the paper"
-"""
+TEXT = text_of(__file__, "two_nodes.toml")
 
 
 def test_a_description_reads_in_base_units() -> None:

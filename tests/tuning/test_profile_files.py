@@ -11,6 +11,7 @@ from mawl.base.errors import InvalidFileError, UsageError
 from mawl.records.model.published import papers as published_papers
 from mawl.tuning.profile_files import load_profile, profile, profiles
 from mawl.tuning.records import TuningSetting, Value
+from tests.files import text_of
 
 PRINTED = tomllib.loads((Path(__file__).parent / "printed_settings.toml").read_text())
 COMMANDS = {"Virtual Memory Manager": "vmo", "I/O": "ioo", "Network": "no"}
@@ -123,20 +124,7 @@ def test_every_setting_says_where_it_is_read_and_stands() -> None:
             assert setting.persist or setting.kind == "observed", setting.name
 
 
-GOOD = """
-title = "mine"
-platform = "linux"
-sources = [{ key = "me", title = "notes", publisher = "us" }]
-[[groups]]
-name = "memory"
-family = "memory"
-read = "/proc/sys/vm/{name}"
-change = "sysctl -w vm.{name}={value}"
-source = "me"
-section = "first"
-unit = "percent"
-settings = [{ name = "swappiness", recommended = 10, default = 60 }]
-"""
+GOOD = text_of(__file__, "profile.toml")
 
 
 def test_a_file_of_ones_own_is_a_profile(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from mawl.measure.compressibility.codecs import (
     saved_share,
 )
 from mawl.measure.compressibility.volumes import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from tests.files import text_of
 
 KIB = 1024
 
@@ -98,21 +99,7 @@ def test_a_codec_that_is_absent_is_refused() -> None:
         saved_share(EstimateRequest("plain", LZ4, 4096), Codec(LZ4, None, "no package"))
 
 
-ZFS_ALL = """type\tfilesystem
-creation\t1412156944
-used\t4602880
-available\t21002432000
-referenced\t4602880
-compressratio\t1.00x
-mounted\tno
-recordsize\t131072
-compression\toff
-copies\t1
-refcompressratio\t1.00x
-written\t4602880
-logicalused\t3874304
-logicalreferenced\t3874304
-"""
+ZFS_ALL = text_of(__file__, "zfs_properties.txt")
 """Of ``zfs get -Hp -o property,value all``, recorded on a pool of 2014 by the authors of IML (MIT licence):
 nothing is compressed, and yet more is used than was written."""
 ZFS_ASKED = "used\t137438953472\nlogicalused\t214748364800\ncompressratio\t1.56\n"

@@ -1,42 +1,12 @@
 """Texts as kernels and tools print them, shortened where lines repeat."""
 
-STAT = """cpu  1000 20 300 5000 40 7 13 25 90 0
-cpu0 500 10 150 2500 20 7 3 15 90 0
-cpu1 500 10 150 2500 20 0 10 10 0 0
-intr 10708043 0 0 2682 0 196
-ctxt 21708031
-btime 1795169036
-processes 101480
-procs_running 3
-procs_blocked 2
-softirq 5178278 0 569443 4
-"""
+from tests.files import text_of
 
-MEMINFO = """MemTotal:       24684092 kB
-MemFree:        23735936 kB
-MemAvailable:   24164432 kB
-Buffers:           29988 kB
-Cached:           600688 kB
-SwapCached:            7 kB
-Dirty:              6292 kB
-Writeback:            64 kB
-WritebackTmp:          3 kB
-HugePages_Total:       0
-"""
+STAT = text_of(__file__, "stat")
 
-VMSTAT = """nr_free_pages 5933984
-nr_dirty 1573
-pgpgin 28467497
-pgpgout 72960400
-pswpin 11
-pswpout 12
-pgfault 70000000
-pgmajfault 4321
-pgsteal_anon 7
-pgsteal_file 21
-workingset_refault_anon 8
-workingset_refault_file 13
-"""
+MEMINFO = text_of(__file__, "meminfo")
+
+VMSTAT = text_of(__file__, "vmstat")
 
 # 14 fields (before 4.18), 18 (discards) and 20 (flushes), a partition, one that was never used.
 DISKSTATS = """   8       0 sda 1648 27 56934 333 4565 3269 145920 6111 3 1888 6444
@@ -58,32 +28,7 @@ PRESSURE_IO = """some avg10=0.12 avg60=0.04 avg300=0.07 total=99039884
 full avg10=0.12 avg60=0.04 avg300=0.06 total=58700817
 """
 
-MOUNTSTATS = """device rootfs mounted on / with fstype rootfs
-device proc mounted on /proc with fstype proc
-device filer:/export/sas mounted on /sas\\040data with fstype nfs4 statvers=1.1
-\topts:\trw,vers=4.2,rsize=1048576,wsize=1048576,namlen=255,acregmin=3,hard,proto=tcp,timeo=600,retrans=2
-\tage:\t86400
-\timpl_id:\tname='',domain='',date='0,0'
-\tcaps:\tcaps=0x3ffbffff,wtmult=512,dtsize=1048576,bsize=0,namlen=255
-\tnfsv4:\tbm0=0xfdffbfff,bm1=0xf9be3e,bm2=0x60800,acl=0x3,sessions,pnfs=not configured,lease_time=90
-\tsec:\tflavor=1,pseudoflavor=1
-\tevents:\t28 1134 3 72 27 17 1198 4096 0 1024 0 25 9 2 22 0 0 4096 0 0 0 0 0 0 0 0 0
-\tbytes:\t4294967296 1073741824 1048576 2097152 3221225472 1075838976 786432 262656
-\tRPC iostats version: 1.1  p/v: 100003/4 (nfs)
-\txprt:\ttcp 812 1 1 0 12 9281 9279 2 123456 0 64 2233 4455
-\tper-op statistics
-\t        NULL: 1 1 0 44 24 0 0 0 0
-\t        READ: 3072 3075 1 675840 3222011904 120 30720 36864 0
-\t       WRITE: 1026 1026 0 1076044800 164160 20 8208 12312 0
-\t      COMMIT: 9 9 0 1764 936 0 90 99 0
-\t     GETATTR: 1198 1200 0 263560 287520 1 600 700 2
-
-device tmpfs mounted on /run with fstype tmpfs
-device filer:/home mounted on /home with fstype nfs statvers=1.1
-\tbytes:\t10 20 0 0 30 40 1 1
-\tper-op statistics
-\t        READ: 1 1 0 152 4228 0 2 3
-"""
+MOUNTSTATS = text_of(__file__, "mountstats")
 
 LLITE = """snapshot_time             1519820513.461421 secs.nsecs
 read_bytes                6000 samples [bytes] 1 1048576 6291456000

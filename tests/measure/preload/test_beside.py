@@ -11,164 +11,21 @@ import pytest
 from mawl.measure.preload.counters import CounterFile, stamp_reaper
 from tests import needs
 from tests.fakes.counted import Counted
+from tests.files import text_of
 
 pytestmark = needs.marks(needs.COMPILER)
 
-STRICT = """
-#include <unistd.h>
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-int main(void) {
-    char block[1000] = {0};
-    int fd = open("work/f", O_CREAT | O_WRONLY, 0600);
-    prctl(PR_SET_SECCOMP, 1); /* read, write and exit, or SIGKILL */
-    for (int i = 0; i < 50000; i++) write(fd, block, 1000);
-    write(1, "hello\\n", 6);
-    syscall(SYS_exit, 0);
-}
-"""
+STRICT = text_of(__file__, "strict.c")
 
-FILTERED = """
-#include <errno.h>
-#include <fcntl.h>
-#include <stddef.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <unistd.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
-#define ALLOW(n) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, n, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-int main(int count, char **arguments) {
-    int in = open("data/in", O_RDONLY), out = open("work/out", O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    struct sock_filter program[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        ALLOW(SYS_read), ALLOW(SYS_write), ALLOW(SYS_close), ALLOW(SYS_exit_group),
-        ALLOW(SYS_brk), ALLOW(SYS_mmap),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS)};
-    struct sock_fprog filter = {sizeof program / sizeof *program, program};
-    int by_call = count > 1 && *arguments[1] == 'c';
-    if ((by_call ? syscall(SYS_seccomp, 1, 0xffff, &filter) : prctl(PR_SET_SECCOMP, 7, &filter)) != -1)
-        return 8;
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    if (by_call ? syscall(SYS_seccomp, 1, 0, &filter) : prctl(PR_SET_SECCOMP, 2, &filter)) return 9;
-    char block[4096];
-    for (long bytes; (bytes = read(in, block, sizeof block)) > 0;) write(out, block, bytes);
-    close(in), close(out);
-    if (count > 1 && *arguments[1] == 'k') getppid();
-    exit(0);
-}
-"""
+FILTERED = text_of(__file__, "filtered.c")
 
-GUEST = """
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <sched.h>
-#include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-#include <sys/wait.h>
-static int guest(void *none) {
-    close(3);
-    open("util/f", O_CREAT | O_WRONLY, 0600), open("util/f", O_WRONLY);
-    _exit(0);
-}
-int main(int count, char **arguments) {
-    char block[1000] = {0}, *stack = malloc(1 << 16);
-    int fd = open("work/f", O_CREAT | O_WRONLY, 0600);
-    for (int i = 0; i < 100; i++) {
-        pid_t child;
-        write(fd, block, 1000);
-        if (*arguments[1] == 'v') { if (!(child = vfork())) guest(0); }
-        else child = clone(guest, stack + (1 << 16), CLONE_VM | SIGCHLD, 0);
-        waitpid(child, 0, 0);
-        int both[2];
-        pipe(both);
-        write(both[1], block, 1000), read(both[0], block, 1000);
-        close(both[0]), close(both[1]);
-    }
-    return fd != 3;
-}
-"""
+GUEST = text_of(__file__, "guest.c")
 
-RAW_CLONE = """
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <signal.h>
-#include <unistd.h>
-#include <sys/syscall.h>
-#include <sys/wait.h>
-int main(void) {
-    int fd = open("work/f", O_CREAT | O_WRONLY, 0600);
-    write(fd, "12345", 5);
-    pid_t child = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
-    if (!child) {
-        close(fd), fd = open("util/f", O_CREAT | O_WRONLY, 0600);
-        write(fd, "123", 3), write(fd, "123", 3);
-        _exit(0);
-    }
-    waitpid(child, 0, 0);
-    write(fd, "12345", 5);
-    return fd != 3;
-}
-"""
+RAW_CLONE = text_of(__file__, "raw_clone.c")
 
-REUSED = """
-#define _GNU_SOURCE
-#include <fcntl.h>
-#include <unistd.h>
-#include <sys/eventfd.h>
-#include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
-static int number;
-static void given_up(void) { /* in a way that the library does not see */
-#ifdef __x86_64__
-    long result;
-    __asm__ volatile("syscall" : "=a"(result) : "a"(SYS_close), "D"((long)number) : "rcx", "r11", "memory");
-#else
-    syscall(SYS_close, number);
-#endif
-}
-static void file(void) { number = open("work/f", O_CREAT | O_RDWR, 0600); write(number, "12345", 5); }
-int main(void) {
-    char block[100] = {0};
-    int pair[2];
-    file(), given_up();
-    socketpair(AF_UNIX, SOCK_STREAM, 0, pair), write(pair[0], block, 100), read(pair[1], block, 100);
-    close(pair[0]), close(pair[1]), file(), given_up();
-    pipe(pair), write(pair[1], block, 100), read(pair[0], block, 100);
-    close(pair[0]), close(pair[1]), file(), given_up();
-    dup(1), write(number, block, 100), close(number);
-    file(), given_up();
-    fcntl(1, F_DUPFD, 3), write(number, block, 100), close(number);
-    file(), given_up();
-    write(memfd_create("m", 0), block, 100), close(number);
-    file(), syscall(SYS_close, number);
-    return write(number, block, 100) != -1;
-}
-"""
+REUSED = text_of(__file__, "reused.c")
 
-SMALL_STACK = """
-#define _GNU_SOURCE
-#include <signal.h>
-#include <unistd.h>
-#include <sys/auxv.h>
-#include <sys/mman.h>
-static void handler(int number) { write(2, "handler\\n", 8), _exit(42); }
-int main(void) { /* what sigaltstack(2) says a handler has at least, above a page that ends the program */
-    size_t size = (getauxval(AT_MINSIGSTKSZ) + 4096 + 4095) / 4096 * 4096;
-    char *memory = mmap(0, size + 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    mprotect(memory + 4096, size, PROT_READ | PROT_WRITE);
-    stack_t stack = {.ss_sp = memory + 4096, .ss_size = size};
-    struct sigaction action = {.sa_handler = handler, .sa_flags = SA_ONSTACK};
-    if (sigaltstack(&stack, 0) || sigaction(SIGUSR1, &action, 0)) return 3;
-    raise(SIGUSR1);
-}
-"""
+SMALL_STACK = text_of(__file__, "small_stack.c")
 
 
 def built(counted: Counted, source: str) -> str:

@@ -17,6 +17,7 @@ from mawl.records.store import Run, open_run
 from mawl.run.launch.setup import live_runs
 from tests import needs
 from tests.fakes.merged_sums import check_sums
+from tests.files import text_of
 from tests.run.cluster.conftest import Cluster
 from tests.run.cluster.spaces import NO_SPACES, SUBNET, Spaces
 
@@ -26,18 +27,7 @@ pytestmark = [
 ]
 
 NAMES = ("node1", "node2", "node3", "node4")
-WRITERS = """
-name = "writers"
-[[sessions]]
-name = "a"
-stages = [
-  [{ command = ["sh", "-c", "head -c 60000000 /dev/zero > {work}/x && sleep 6"] }],
-  [{ command = ["true"] }],
-]
-[[sessions]]
-name = "b"
-stages = [[{ command = ["sleep", "8"] }]]
-"""
+WRITERS = text_of(__file__, "writers.toml")
 
 
 class Namespaces(Cluster):
