@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple
 
@@ -47,6 +47,10 @@ PRESETS = Path(__file__).with_name("map_presets")
 BITS = 8.0
 LONGER_RATIO = 1.5
 """A gap beyond this many usual intervals has lost rows: a rate is of the last interval alone."""
+
+
+_name_of = lru_cache(maxsize=65536)(name_of)
+"""Names come again in every row."""
 
 
 def presets() -> list[str]:
@@ -198,11 +202,11 @@ class _Reading:
             return
         self._context.blocks += 1
         told = cells[columns.node].strip() if columns.node is not None else None
-        item = name_of(cells[columns.item]) if columns.item is not None else ""
+        item = _name_of(cells[columns.item]) if columns.item is not None else ""
         if item and self._map.ignored is not None and fits_whole(self._map.ignored, item):
             return
         seconds = columns.number(cells[columns.interval]) if columns.interval is not None else None
-        fallback = told or self.head.found.get("node") or ""
+        fallback = told or self.head.found.get("node")
         figures: dict[str, dict[Key, float | None]] = {}
         for node, figure, own, value in self._values(row, self._is_first(columns)):
             meaning = self._map.meanings[figure]
@@ -210,16 +214,17 @@ class _Reading:
                 self._busy_alone = True
                 continue
             part = "" if meaning.of == "host" else own or item or "all"
-            found = figures.setdefault(self._context.node_of(name_of(node or fallback)), {})
+            found = figures.setdefault(self._node(node or fallback), {})
             found[figure, part] = (
                 None if value is None else _in_base(value, meaning, self._map.figures[figure].unit)
             )
         for node, number in columns.cpus.items():
-            figures.setdefault(self._context.node_of(name_of(node or fallback)), {})["cpus", ""] = float(
-                number
-            )
+            figures.setdefault(self._node(node or fallback), {})["cpus", ""] = float(number)
         for node, own_figures in figures.items():
             yield Moment(node, at, seconds, own_figures)
+
+    def _node(self, name: str | None) -> str:
+        return self._context.node_of(_name_of(name) if name else None)
 
     def _is_first(self, columns: TableColumns) -> bool:
         new = id(columns) not in self._begun
@@ -232,7 +237,7 @@ class _Reading:
         if columns.named is not None:
             one = columns.named_figure(self._map, cells)
             if one is not None:
-                yield None, one[0], name_of(one[1] or ""), one[2]
+                yield None, one[0], _name_of(one[1] or ""), one[2]
             return
         for place in columns.places:
             value = columns.value(place, cells)
@@ -244,7 +249,7 @@ class _Reading:
                     self._raw = True
                 value = None
             if not self._raw or (figure.kind or meaning.kind) == "gauge":
-                yield place.node, place.figure, name_of(place.item or ""), value
+                yield place.node, place.figure, _name_of(place.item or ""), value
 
     def _time(self, row: Row) -> float | None:
         """Seconds since the epoch; None, with the reason, for a row without a time."""
@@ -325,7 +330,7 @@ class _Node:
     """The recording of one node."""
 
     def __init__(self, name: str, held: TableMap, cores: Cores) -> None:
-        self._name, self._map, self._cores = name, held, cores
+        self.name, self._map, self._cores = name, held, cores
         self._recording = Recording(name)
         self._at: float | None = None
         self._usual: float | None = None
@@ -408,7 +413,9 @@ class _Node:
                     found[name] = rate * requests
             elif key[0].startswith("cpu_") and figure.unit in ("ratio", "percent"):
                 self.has_shares = True
-                found[name] = rate * self._cores.of(self._name, self.cpus)
+                found[name] = rate * self._cores.of(self.name, self.cpus)
+            elif key[0].startswith("cpu_") and self.cpus is not None:
+                found[name] = rate * self._cores.of(self.name, self.cpus) / self.cpus
             else:
                 found[name] = rate
         return found
