@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,11 +13,14 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.gather import command_again
+from mawl.advice.qualification.pods import PodSize, pods_sentence
+from mawl.commands import qualify as qualifying
 from mawl.commands.main import main
-from mawl.commands.qualify import ProgressLines, choice_text, cleaning
-from mawl.records.model.qualification import Qualification
+from mawl.commands.qualify import ProgressLines, QualifyArguments, cleaning
+from mawl.commands.qualify_choice import choice_text
+from mawl.records.model.qualification import AnswerSystem, Fits, Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
-from tests.fakes.answered import YES, answered
+from tests.fakes.answered import NO, YES, answered
 from tests.fakes.command_line import Verbs
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine
@@ -41,6 +45,15 @@ def refused(capsys: pytest.CaptureFixture[str], folder: Path, *words: str) -> tu
         (["--sessions", "0", "--yes"], "--sessions 0: expected a whole number of sessions from 1 to 500"),
         (["--repeat", "0", "--yes"], "--repeat 0: expected a whole number of runs from 1 to 99"),
         (["--continue", "x", "--repeat", "1"], "--continue does not go with --repeat"),
+        (["--places", "a=.", "--yes"], "--places takes two places or more"),
+        (["--places", "a=.", "a=/tmp", "--yes"], "--places: a is named twice"),
+        (["--places", "a=.", "b=gone", "--yes"], "gone: is no directory"),
+        (["--places", "a=.", "b/c=/tmp", "--yes"], "--places b/c=/tmp: expected NAME=DIR"),
+        (["--places", "a=.", "b=/tmp", "--yes", "--ssh", "x"], "--ssh does not go with --places"),
+        (["--places", "a=.", "b=/tmp", "--yes", "--plan"], "--plan does not go with --places"),
+        (["--places", "a=.", "b=/tmp"], "asks before the runs"),
+        (["--pod", "4", "--yes"], "--pod 4: expected CPUs and memory, such as 4,16GiB"),
+        (["--pod", "0,1GiB", "--yes"], "--pod 0,1GiB: expected CPUs and memory"),
         ([], "asks before the runs, and standard input is no terminal; add --yes, or --plan"),
         (["--continue", "x", "--minutes", "5"], "--continue does not go with --minutes"),
         (["--continue", "x", "--scale", "quick"], "--continue does not go with --scale"),
@@ -263,3 +276,55 @@ def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:
         shown.say("runs: 60 s")
     assert plain.getvalue() == "runs ...\nruns: 60 s\n"
     assert terminal.getvalue() == "runs ...\n\r\x1b[K  3 of 26 jobs\r\x1b[Kruns: 60 s\n"
+
+
+def test_places_are_qualified_with_the_load_of_the_first_and_ranked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    begun: list[tuple[str | None, int | None, list[str], list[str]]] = []
+
+    def begin(arguments: QualifyArguments, _: object) -> tuple[int, Path]:
+        begun.append((arguments.scale, arguments.sessions, arguments.data, arguments.work))
+        folder = Path(arguments.output or "")
+        folder.mkdir(parents=True)
+        write_qualification(folder, answered(YES if len(begun) == 1 else NO))
+        sys.stdout.write("an answer\n")
+        return 0, folder
+
+    monkeypatch.setattr(qualifying, "_begin", begin)
+    for name in ("fast", "slow"):
+        (tmp_path / name).mkdir()
+    words = ["--places", "fast=fast", "slow=slow", "--data", "shared", "--output", "q", "--yes"]
+    assert main(["qualify", *words, "--pod", "2,1GiB"]) == 0
+    first, second = begun
+    assert first == (None, None, ["shared"], [str(tmp_path / "fast/mawl-work")])
+    assert second[2:] == (["shared"], [str(tmp_path / "slow/mawl-work")])
+    chosen = answered(YES).choice
+    assert chosen is not None and float(second[0] or 0) == chosen.scale and second[1] == chosen.sessions
+    shown, progress = capsys.readouterr()
+    assert shown.startswith("First of 2 systems: fast.\n") and "an answer" in progress
+    assert "\nslow: Pods of 2 CPUs and 1.00 GiB" in shown
+
+
+@pytest.mark.parametrize(
+    ("cpus", "quota", "fits", "said"),
+    [
+        (16, None, 26, "the node carries 4 (4 by the CPUs, 4 by the memory, 26 (24 to 28) by the sessions"),
+        (16, 8.0, 26, "the node carries 2 (2 by the CPUs, 4 by the memory"),
+        (16, None, 3, "the node carries 3 (4 by the CPUs, 4 by the memory, 3 (1 to 5) by the sessions"),
+        (None, None, 26, "how many fit is not known, nor are the CPUs of the node"),
+        (16, None, None, "at most 4 (4 by the CPUs, 4 by the memory); sessions: not known, few runs"),
+    ],
+)
+def test_pods_are_bound_by_their_requests_and_by_the_sessions_that_fit(
+    cpus: int | None, quota: float | None, fits: int | None, said: str
+) -> None:
+    answer = answered(YES).answer
+    assert answer is not None
+    low, high = (None, None) if fits is None else (fits - 2, fits + 2)
+    answer = msgspec.structs.replace(
+        answer,
+        system=AnswerSystem(logical_cpus=cpus, cpu_quota=quota, memory_bytes=64 * 2**30),
+        fits=Fits(sessions=fits, low=low, high=high, reason="few runs"),
+    )
+    assert said in pods_sentence(answer, PodSize(4.0, 16 * 2**30))

@@ -52,8 +52,8 @@ def containers(pod: Thing) -> list[Thing]:
     return [*pod.get("initContainers", []), *pod["containers"]]
 
 
-def test_the_four_cases_are_there_and_the_guide_names_the_versions() -> None:
-    assert [file.stem for file in FILES] == ["cluster", "qualify", "run", "serve"]
+def test_the_five_cases_are_there_and_the_guide_names_the_versions() -> None:
+    assert [file.stem for file in FILES] == ["classes", "cluster", "qualify", "run", "serve"]
     guide = (FOLDER.parents[1] / "docs" / "guides" / "kubernetes.md").read_text()
     assert f"schemas of Kubernetes {VERSIONS[0]} to {VERSIONS[-1]}," in guide
 
@@ -258,7 +258,7 @@ def test_the_commands_of_the_pods_run_together(tmp_path: Path) -> None:
             done = subprocess.run(
                 words, cwd=tmp_path / "scheduler", env=variables, capture_output=True, text=True, timeout=240
             )
-            assert done.returncode == 0, done.stderr
+            assert done.returncode == 0, done.stderr + done.stdout
     finally:
         for process in reversed(started):
             process.terminate()

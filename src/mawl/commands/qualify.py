@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import copy
 import math
 import secrets
 import shlex
@@ -24,17 +25,14 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
+from mawl.advice.qualification.pods import PodSize, pods_sentence
+from mawl.advice.rank import rank
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.base.process import importing
 from mawl.base.units import (
-    counted_noun,
-    format_bytes,
-    format_memory,
-    format_percent,
-    format_ratio,
-    format_seconds,
+    parse_size,
 )
-from mawl.campaigns.qualify.choice import PUBLISHABLE_SECONDS, SPARE_RATIO, smallest
+from mawl.campaigns.qualify.choice import smallest
 from mawl.campaigns.qualify.engine import Engine, first_look
 from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
@@ -48,13 +46,15 @@ from mawl.commands.arguments import (
     volumes_of,
 )
 from mawl.commands.campaign_settings import check_place, this_machine
+from mawl.commands.choose import rendered_ranking
 from mawl.commands.cluster_run import check_reach, places_on_nodes
+from mawl.commands.qualify_choice import choice_text
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch
 from mawl.plan.mix import LOAD_VERSION
 from mawl.plan.spec import parse_scale
-from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification, QualificationChoice
+from mawl.records.model.qualification import MOST_MINUTES, Asked, Qualification
 from mawl.records.spec.forms import Whole
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import NodesSpec, RunSpec
@@ -70,7 +70,7 @@ from mawl.records.store.files import replace_file
 from mawl.records.store.folder import make_folder
 from mawl.reports.document import rendered
 from mawl.reports.layout import LEAST_WIDTH
-from mawl.reports.qualification import demand_words, disclosure, document
+from mawl.reports.qualification import disclosure, document
 from mawl.version import __version__
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ NODE_FIELDS = tuple(field for field in NODE_OPTIONS if field not in ("on", "on_l
 
 FILES_OF_NODES = ("hosts", "ssh_config", "tls_ca", "tls_cert", "tls_key")
 
-ON_THE_WAY = ("anyway", "yes", "plan", "continue_folder", "json", "fail_on", "junit")
+ON_THE_WAY = ("pod", "anyway", "yes", "plan", "continue_folder", "json", "fail_on", "junit")
 """Options that go with --continue; a qualification begins with the others."""
 
 ANSWER_PAGE = "answer.html"
@@ -133,6 +133,18 @@ class QualifyArguments(Arguments):
             "hosts": "answer for the hosts of a file, with what differs there",
         },
     )
+    places: list[str] | None = option(
+        "NAME=DIR",
+        "answer for each of these places, one after the other with the same load, and rank them; roles that "
+        "are not named lie in the place",
+        nargs="+",
+        group="places",
+    )
+    pod: str | None = option(
+        "CPUS,MEMORY",
+        "also say how many pods with these requests the node carries, such as 4,16GiB",
+        group="what",
+    )
     anyway: bool = switch("go on where other programs use the machine (also with --continue)", group="how")
     yes: bool = switch("do not ask before the runs: for scripts", group="how")
     plan: bool = switch("end after the choice: what would be run, and the expected answer", group="how")
@@ -145,8 +157,17 @@ class QualifyArguments(Arguments):
 
 
 def run(arguments: QualifyArguments) -> int:
-    """Qualify this machine, or nodes; exit status by the answer."""
+    """Qualify this machine, nodes, or one place after the other; exit status by the answer."""
     failing = Failing(arguments)
+    if arguments.pod is not None:
+        pod_of(arguments.pod)
+    if arguments.places:
+        return _run_places(arguments)
+    return _begin(arguments, failing)[0]
+
+
+def _begin(arguments: QualifyArguments, failing: Failing) -> tuple[int, Path]:
+    """One qualification, begun or continued: its exit status and its folder."""
     chosen = settings()
     bounds = bounds_of(chosen)
     if arguments.continue_folder is not None:
@@ -176,7 +197,7 @@ def run(arguments: QualifyArguments) -> int:
         record = read_qualification(folder)
         if arguments.anyway:
             record = msgspec.structs.replace(record, asked=msgspec.structs.replace(record.asked, anyway=True))
-        return _qualify(arguments, folder, record, bounds, lock, failing)
+        return _qualify(arguments, folder, record, bounds, lock, failing), folder
 
 
 def _qualify(
@@ -215,7 +236,10 @@ def _qualify(
             raise
     assert record.answer is not None, "a finished qualification has one"
     _leave_pages(folder, record)
-    _print(record, rendered(document(record), "text", LEAST_WIDTH), arguments.json)
+    words = rendered(document(record), "text", LEAST_WIDTH)
+    if arguments.pod is not None:
+        words += f"\n\n{pods_sentence(record.answer, pod_of(arguments.pod))}"
+    _print(record, words, arguments.json)
     print(f"\nfolder: {shlex.quote(short_path(folder))}", file=sys.stderr)
     print(f"answer on one page: {shlex.quote(short_path(folder / ANSWER_PAGE))}", file=sys.stderr)
     for line in cleaning(folder, settings().runs(None)):
@@ -223,6 +247,73 @@ def _qualify(
     if failing.asked:
         return failing.status(checks_of_answer(record.name, record.answer, failing.conditions))
     return EXIT_OF_ANSWER[record.answer.carried.answer]
+
+
+def pod_of(text: str) -> PodSize:
+    """``4,16GiB`` as the requests of a pod.  Raises ``UsageError`` for anything else."""
+    cpus, comma, memory = text.partition(",")
+    try:
+        number, size = float(cpus), parse_size(memory.strip()) if comma else 0
+    except (ValueError, UsageError):
+        number = size = 0
+    if not (0 < number < math.inf and size > 0):
+        raise UsageError(f"--pod {text}: expected CPUs and memory, such as 4,16GiB")
+    return PodSize(number, size)
+
+
+def _run_places(arguments: QualifyArguments) -> int:
+    """Qualify the places, each after the first with its scale and sessions, and rank them."""
+    places = _named_places(arguments)
+    stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
+    above = Path(arguments.output or settings().runs(arguments.runs) / f"places-{stamp}")
+    own = copy.copy(arguments)
+    own.json, own.fail_on, own.junit = False, [], None
+    records = dict[str, Qualification]()
+    for name, place in places.items():
+        print(f"qualify: place {name}, {place}", file=sys.stderr)
+        for role in ROLES:
+            setattr(own, role, getattr(arguments, role) or [str(place / f"mawl-{role}")])
+        own.output = str(above / name)
+        with contextlib.redirect_stdout(sys.stderr):
+            _, folder = _begin(own, Failing(own))
+        records[name] = read_qualification(folder)
+        choice = records[name].choice
+        assert choice is not None, "an answered qualification has chosen"
+        own.scale, own.sessions = f"{choice.scale:.17g}", choice.sessions
+    ranking = rank(records, {})
+    print(rendered_ranking(ranking, "json" if arguments.json else "text", LEAST_WIDTH), end="")
+    if arguments.pod is not None and not arguments.json:
+        for name, record in records.items():
+            if record.answer is not None:
+                print(f"\n{name}: {pods_sentence(record.answer, pod_of(arguments.pod))}")
+    print(f"\nfolders: {shlex.quote(short_path(above))}", file=sys.stderr)
+    answers = {system.answer for system in ranking.systems}
+    return min(EXIT_OF_ANSWER[answer] for answer in answers)
+
+
+def _named_places(arguments: QualifyArguments) -> dict[str, Path]:
+    """The places by name.  Raises ``UsageError`` for fewer than two, and for what does not go with them."""
+    found = dict[str, Path]()
+    for text in arguments.places or []:
+        name, equals, place = text.partition("=")
+        if not (name and equals and place) or "/" in name or name in (".", ".."):
+            raise UsageError(f"--places {text}: expected NAME=DIR, such as fast=/mnt/fast")
+        if name in found:
+            raise UsageError(f"--places: {name} is named twice", cure="give each place another name")
+        if not Path(place).is_dir():
+            raise UsageError("is no directory", where=place, cure="mount the volume there first")
+        found[name] = Path(place).absolute()
+    if len(found) < 2:
+        raise UsageError("--places takes two places or more", cure="--places fast=/mnt/fast slow=/mnt/slow")
+    given = arguments.changed()
+    wrong = next(
+        (given[name] for name in ("continue_folder", "plan", "fail_on", *NODE_FIELDS) if name in given), None
+    )
+    if wrong:
+        raise UsageError(f"{wrong} does not go with --places", cure="qualify each place by itself for that")
+    if not (arguments.yes or sys.stdin.isatty()):
+        _check_asking(arguments)
+    return found
 
 
 def _work(folder: Path, record: Qualification, lock: int | None, show: Callable[[str], None]) -> Work:
@@ -377,81 +468,6 @@ class ProgressLines:
         with contextlib.suppress(OSError):  # a terminal that is gone ends no qualification
             self._stream.write(text)
             self._stream.flush()
-
-
-def choice_text(choice: QualificationChoice, asked: Asked) -> str:
-    """The choice with its reasons, its forecast, and the answer that is expected."""
-    wide = max(len(decision.what) for decision in choice.decisions)
-    value = max(len(decision.value) for decision in choice.decisions)
-    lines = ["", "what will be run"]
-    lines += [
-        f"  {decision.what:<{wide}}  {decision.value:<{value}}  {decision.why}"
-        for decision in choice.decisions
-    ]
-    phases = ", ".join(
-        f"{name} {format_seconds(seconds)}"
-        for name, seconds in choice.phase_seconds.items()
-        if seconds >= 0.5
-    )
-    reach = [
-        f"{name} {format_percent(ratio)}"
-        for name, ratio in (("reads", choice.read_reach_ratio), ("writes", choice.write_reach_ratio))
-        if ratio is not None
-    ]
-    expected, bound = choice.expected, format_ratio(asked.answer_bound)
-    answer = (
-        f"{expected.answer}: {expected.reason}"
-        if expected.reason
-        else f"{expected.answer}, {format_percent(expected.probability)} sure: "
-        f"{format_ratio(expected.slowdown)} times the reference time "
-        f"({format_ratio(expected.slowdown_low)} to {format_ratio(expected.slowdown_high)}; bound {bound})"
-    )
-    over = choice.total_seconds > 60 * asked.minutes
-    minutes = math.ceil(choice.total_seconds / (60 * (1 - SPARE_RATIO)))
-    lines += [
-        "forecast",
-        f"  time      {format_seconds(choice.total_seconds)} of {asked.minutes:g} min: {phases}"
-        + (f"; it does not fit: use --minutes {minutes} or a smaller --scale" if over else ""),
-        *_run_lines(choice),
-        *_load_lines(choice, asked.minutes),
-        *([f"  demand    {words}"] if (words := demand_words(choice)) else []),
-        f"  space     {format_bytes(choice.space_bytes)} on disk, {format_bytes(choice.input_bytes)} of it "
-        f"input tables; memory {format_memory(choice.memory_bytes)}"
-        + (" (a node; nodes that share data share its input tables)" if choice.nodes > 1 else ""),
-        f"  reach     {', '.join(reach) or 'not known'} of the bytes reach the storage",
-        f"  answer    {answer}",
-    ]
-    return "\n".join(lines)
-
-
-def _load_lines(choice: QualificationChoice, minutes: float) -> list[str]:
-    """How long the storage is loaded, and what jobs do to each other's CPU seconds."""
-    if choice.load_seconds is None:
-        return []
-    needed = f"{PUBLISHABLE_SECONDS / 60:g} min of load"
-    why = f"as an answer to publish needs, {needed} or more"
-    if choice.minutes_to_publish is not None:
-        why = (
-            f"with {minutes:g} min the answer will be preliminary, because {needed} need about "
-            f"--minutes {choice.minutes_to_publish}"
-        )
-    lines = [f"  load      {format_seconds(choice.load_seconds)}: {why}"]
-    if choice.mutual_slowing_ratio is not None:
-        times = f"{format_ratio(choice.mutual_slowing_ratio)} times the CPU seconds of the same jobs alone"
-        lines.append(f"  together  {counted_noun(choice.sessions, 'session')} take {times}")
-    return lines
-
-
-def _run_lines(choice: QualificationChoice) -> list[str]:
-    moved, active = format_bytes(choice.moved_bytes), format_seconds(choice.active_seconds)
-    if choice.nodes == 1:
-        return [f"  one run   {choice.jobs} jobs, {moved} moved, active phase {active}"]
-    nodes, every = choice.nodes, format_bytes(choice.nodes * choice.moved_bytes)
-    return [
-        f"  one node  {choice.jobs} jobs, {moved} moved, active phase {active}",
-        f"  {f'{nodes} nodes':<8}  {nodes * choice.jobs} jobs, {every} moved; a run is planned with "
-        f"{format_seconds(choice.run_seconds)}, for a load that is just carried",
-    ]
 
 
 VERBS = {

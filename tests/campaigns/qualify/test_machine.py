@@ -21,7 +21,7 @@ from mawl.campaigns.qualify.machine import (
     targets,
 )
 from mawl.campaigns.qualify.nodes import NodesChooser, QualifyNodes, check_several, observed_machine
-from mawl.commands.qualify import choice_text
+from mawl.commands.qualify_choice import choice_text
 from mawl.measure.devices import read_mounts
 from mawl.measure.probe.process import ProbePlace
 from mawl.measure.space import FileSystem
