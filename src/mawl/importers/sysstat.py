@@ -187,6 +187,8 @@ class _Hosts:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._banner: Banner | None = None
+        self._node = ""
         self._recordings: dict[str, Recording] = {}
         self._cpus: dict[str, int] = {}
         """The number of processors that the recording tells."""
@@ -199,7 +201,11 @@ class _Hosts:
     def take(self, report: Report) -> Iterator[HostFigures]:
         """One report; the figures of the interval before, where it begins another."""
         banner = report.banner
-        node = self._context.node_of(name_of(banner.host) if banner else None)
+        if banner is self._banner and self._node:
+            node = self._node
+        else:
+            node = self._node = self._context.node_of(name_of(banner.host) if banner else None)
+            self._banner = banner
         if node not in self.nodes:
             self.nodes[node] = _facts(node, banner)
         at, since = _interval_times(report, self._context)

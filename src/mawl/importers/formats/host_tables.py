@@ -240,7 +240,7 @@ _UNITS = {"B": 1.0, "s": 512.0, **{unit: 1024.0**power for power, unit in enumer
 
 def amount(text: str, factor: float = 1.0) -> float | None:
     """A figure, also with a percent sign or with a unit of bytes, of which the column counts ``factor``."""
-    if (match := _AMOUNT.fullmatch(text)) is None:
+    if text[-1:].isdigit() or (match := _AMOUNT.fullmatch(text)) is None:
         return number(text)
     value = float(match[1].replace(",", "."))
     return value if match[2] == "%" else value * _UNITS[match[2]] / factor
@@ -283,11 +283,7 @@ class HeadedTable:
             found = list(map(float, figures))
         except ValueError:
             return self._amounts(figures)
-        if (
-            not min(found, default=0.0) >= 0.0
-            or not sum(found) < float("inf")
-            or any("_" in word for word in figures)
-        ):
+        if not min(found, default=0.0) >= 0.0 or not sum(found) < float("inf") or "_" in " ".join(figures):
             return None
         return {name: found[at] for name, at in self.used}
 

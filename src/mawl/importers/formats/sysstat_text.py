@@ -179,7 +179,7 @@ class _Reader:
             return
         if "RESTART" in rest[:3]:
             self._restart(rest)
-        elif all(amount(word) is None for word in rest):
+        elif number(rest[-2:][0]) is None and all(amount(word) is None for word in rest):
             self._layout = "row"
             yield from self._doubted_date()
             table = self._table = HeadedTable(rest, line)
@@ -261,8 +261,9 @@ class _Reader:
                 yield SysstatDoubt(line_number, "a line without an interval or a time", line)
                 return
             since = when[0] - interval if 0 < interval <= LONGEST_INTERVAL_SECONDS else None
-            banner = Banner("", host, None, True, None, None)
-            yield self._report(line_number, fields[2:], line, (banner, *when, since))
+            if self._banner is None or self._banner.host != host:
+                self._banner = Banner("", host, None, True, None, None)
+            yield self._report(line_number, fields[2:], line, (self._banner, *when, since))
         else:
             self._pass_over(self._table)
 

@@ -288,4 +288,6 @@ def _midnight(year: int, month: int, of_month: int, *, sure: bool) -> tuple[floa
 
 def one_line(text: str) -> str:
     """The text without anything that could end the line or steer a terminal."""
-    return " ".join("".join(letter if letter.isprintable() else " " for letter in text).split())
+    if not text.isprintable():
+        text = "".join(letter if letter.isprintable() else " " for letter in text)
+    return " ".join(text.split())
