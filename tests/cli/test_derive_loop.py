@@ -20,18 +20,33 @@ from typing import NamedTuple
 
 import pytest
 
+from mawl.base.units import format_instant
 from mawl.derive.derive import Derived
 from mawl.derive.document import write_derived
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.records import Replay
+from mawl.measure.machine import read_machine
 from mawl.records.store import open_run
 from tests import needs
+from tests.advice.limit.draws import generator
 from tests.cli.command_loads import LOADS, write_load
 from tests.cli.conftest import Command
-from tests.derive.oracle import Held, derived_again, derived_from_logs, held, summary
+from tests.derive.filtered import drawn, is_filtered, keep, kernel_read_bytes, sas_log, write_shop
+from tests.derive.oracle import (
+    LEAST_BYTES,
+    Held,
+    counted_by,
+    derived_again,
+    derived_from_logs,
+    held,
+    held_against,
+    stimer,
+    summary,
+)
 from tests.lab.quiet import quiet_machine
+from tools.filtered_reads import LEAST_INSIDE, PAGE, LogsOfRun, holds, page, stored
 
-LEAST_INSIDE = 0.9
+LEAST_STEPS, LEAST_FILTERED = 60, 40
 MOST_MEDIAN, MOST_HIGH = 1.25, 2.0
 MOST_SHARE_DIFFERENCE = 0.1
 MOST_AREA_RATIO = 0.10
@@ -99,6 +114,64 @@ def test_derived_jobs_do_what_the_jobs_behind_the_logs_did(
     assert summary(loop.again.share_errors)[2] <= MOST_SHARE_DIFFERENCE
     area = loop.area_difference_ratio
     assert area is not None and area <= MOST_AREA_RATIO
+
+
+@pytest.mark.long(minutes=2)
+def test_logs_with_filters_hold_the_bytes_that_the_jobs_read(mawl: Command, tmp_path: Path) -> None:
+    """The rows of the logs are those that passed; what the jobs read is what the run counted."""
+    seed = generator().randrange(10**6)
+    spec = drawn(seed, tmp_path / "data")
+    write_shop(spec, mawl.directory)
+    filtered = sum(is_filtered(step) for job in spec["jobs"] for step in job["steps"])
+    assert filtered >= LEAST_FILTERED
+    path = f"{mawl.directory}:{os.environ.get('PYTHONPATH', '')}"
+    places = {"MAWL_DATA": str(tmp_path / "data"), "PYTHONPATH": path}
+    mawl.ok("run", "filtered.toml", "--cache", "none", "--output", "first", **places)
+    run = open_run(mawl.directory / "first")
+    truth = counted_by(run)
+    kernel = kernel_read_bytes(run, mawl.directory)
+    for name, noted in (("FULLSTIMER", None), ("STIMER", stimer)):
+        text = sas_log(run, mawl.directory, noted)
+        derived = derived_from_logs(run, mawl.directory / name, text=text)
+        assert share_inside(derived, kernel) >= LEAST_INSIDE
+        found = held_against(derived, truth)
+        sys.stdout.write(f"seed {seed}, {name}:\n{found.said}\n")
+        keep(
+            LogsOfRun(
+                measured_at=format_instant(time.time()),
+                machine=read_machine().cpu_model or "",
+                seed=seed,
+                log="STIMER" if noted else "FULLSTIMER",
+                steps=len(found.role_ranges.inside),
+                filtered_steps=filtered,
+                bytes_inside=sum(found.bytes_ranges.inside),
+                roles_inside=sum(found.role_ranges.inside),
+                median_error=summary(found.bytes_errors)[1],
+            )
+        )
+        assert len(found.role_ranges.inside) >= LEAST_STEPS
+        for ranges in (found.bytes_ranges, found.role_ranges):
+            assert ranges.ratio >= LEAST_INSIDE, found.said
+        if noted is None:
+            assert summary(found.bytes_errors)[1] <= MOST_MEDIAN, found.said
+
+
+def share_inside(derived: Derived, kernel: dict[tuple[str, int], int]) -> float:
+    """Of the steps that read at least a MiB: whether the kernel's own count lies within what logs give."""
+    inside = [
+        step.read_bytes_range[0] <= kernel[job.job, number] <= step.read_bytes_range[1]
+        for job in derived.evidence.jobs
+        for number, step in enumerate(job.steps)
+        if kernel[job.job, number] >= LEAST_BYTES
+    ]
+    sys.stdout.write(f"the kernel's count of reads: {sum(inside)} of {len(inside)} inside\n")
+    return sum(inside) / len(inside)
+
+
+def test_the_page_of_filters_is_printed_from_the_lines_that_are_kept_and_all_hold() -> None:
+    kept = stored(PAGE.with_suffix(".jsonl").read_bytes().splitlines())
+    assert PAGE.read_text() == page(kept) and all(map(holds, kept))
+    assert len(page(kept).split()) <= 200
 
 
 @contextmanager

@@ -17,9 +17,11 @@ derived job, and the changes are 14.5 points apart (docs/design/derived-jobs.md)
 
 from __future__ import annotations
 
+import os
 import random
 import statistics
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,16 +29,20 @@ from typing import Any, NamedTuple
 import msgspec
 import pytest
 
+from mawl.base.units import format_instant
 from mawl.campaigns.qualify.choice import needs_at
 from mawl.derive.document import write_derived
+from mawl.measure.machine import read_machine
 from mawl.plan.needs import Needs
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.records.store import open_run
+from mawl.records.store import Run, open_run
 from tests.advice.limit.beds import Bed, run
 from tests.advice.limit.draws import generator
 from tests.advice.limit.test_ground_truth import ample, made_bed
+from tests.derive.filtered import drawn, keep, sas_log, write_shop
 from tests.derive.oracle import derived_from_logs
 from tests.lab.quiet import quiet_machine
+from tools.filtered_reads import BedRuns, Scarce
 
 MOST_POINTS = 0.10
 RUNS = 3
@@ -45,6 +51,18 @@ SCALE = 0.001
 IMAGE_BYTES = 4 * 2**30
 ORIGINAL = ("mixed20", "--sessions", str(SESSIONS), "--scale", str(SCALE), "--option", "direct=no")
 DERIVED = ("shop/workload.toml",)
+FILTERED = ("filtered.toml",)
+FILTERED_ROWS = (100_000, 250_000)
+FILTERED_CPU_SECONDS = 0.2
+"""Of a step: with it one processor is scarce."""
+
+SCARCE: dict[Scarce, tuple[str, str | None]] = {
+    "data": ("storage", "data"), "work": ("storage", "work"), "processors": ("cpu", None)
+}  # fmt: skip
+"""What limits the jobs on a bed."""
+
+TIMES_LONGER = 5.0
+"""The time that a capped device takes for the bytes of its role, over that of two processors for the jobs."""
 
 
 class DrawnBed(msgspec.Struct, frozen=True):
@@ -74,22 +92,30 @@ class Measured(NamedTuple):
     limit: tuple[str, str | None]
 
 
+def limit_of(summary: dict[str, Any]) -> tuple[str, str | None]:
+    """Verdict and role; ``withheld`` with the reason."""
+    limit = summary["limit"]
+    return ("withheld", summary["missing"]["limit"]) if limit is None else (limit["verdict"], limit["role"])
+
+
 def once(bed: Bed, workload: tuple[str, ...], processors: int) -> dict[str, Any]:
     """A run of the workload; its judged summary."""
     places = [word for role in ROLES for word in (f"--{role}", str(bed.volumes[role].place / "mawl"))]
     return run(bed.directory, *workload, "--cache", "none", "--cores", str(processors), *places)
 
 
-def measured(bed: Bed, processors: int) -> dict[tuple[str, ...], Measured]:
-    """Both workloads on the bed as it is, one after the other in each of three rounds."""
-    found: dict[tuple[str, ...], list[dict[str, Any]]] = {ORIGINAL: [], DERIVED: []}
-    for _ in range(RUNS):
+def measured(
+    bed: Bed, processors: int, original: tuple[str, ...] = ORIGINAL, *, rounds: int = RUNS
+) -> dict[tuple[str, ...], Measured]:
+    """Both workloads on the bed as it is, one after the other in each round."""
+    found: dict[tuple[str, ...], list[dict[str, Any]]] = {original: [], DERIVED: []}
+    for _ in range(rounds):
         for workload, summaries in found.items():
             summaries.append(once(bed, workload, processors))
     return {
         workload: Measured(
             statistics.median(one["time"]["elapsed_seconds"] for one in summaries),
-            statistics.mode((one["limit"]["verdict"], one["limit"]["role"]) for one in summaries),
+            statistics.mode(limit_of(one) for one in summaries),
         )
         for workload, summaries in found.items()
     }
@@ -123,3 +149,61 @@ def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None
         assert found[ORIGINAL].limit[0] != "none"
     assert all(verdicts)
     assert max(points) <= MOST_POINTS, points
+
+
+@pytest.mark.lab
+@pytest.mark.long(minutes=5)
+def test_jobs_derived_from_logs_with_filters_are_limited_by_what_limits_the_jobs(
+    bed: Bed, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The logs have the rows that passed; on beds where a device or a processor is scarce, it limits both."""
+    seed = generator().randrange(10**6)
+    spec = drawn(
+        seed, bed.volumes["data"].place / "mawl", rows=FILTERED_ROWS, cpu_seconds=FILTERED_CPU_SECONDS
+    )
+    write_shop(spec, bed.directory)
+    monkeypatch.setenv("PYTHONPATH", f"{bed.directory}:{os.environ.get('PYTHONPATH', '')}")
+    quiet_machine()
+    once(bed, FILTERED, 2)
+    first = open_run(bed.directory / "runs" / "latest")
+    derived = derived_from_logs(first, bed.directory / "from", text=sas_log(first, bed.directory))
+    (bed.directory / "shop").mkdir()
+    write_derived(bed.directory / "shop", derived)
+    once(bed, DERIVED, 2)  # makes the input tables
+    seconds = once(bed, FILTERED, 2)["time"]["cpu_seconds"] / 2
+    limits = {}
+    for scarce in SCARCE:
+        ample(bed, but=None if scarce == "processors" else scarce)
+        if scarce != "processors":
+            bed.volumes[scarce].cap(int(most_moved(first, scarce) / (TIMES_LONGER * seconds)))
+        found = measured(bed, 1 if scarce == "processors" else 2, FILTERED, rounds=1)
+        sys.stdout.write(f"seed {seed}, {scarce} is scarce: {found}\n")
+        original, copied = found[FILTERED], found[DERIVED]
+        keep(
+            BedRuns(
+                measured_at=format_instant(time.time()),
+                machine=read_machine().cpu_model or "",
+                seed=seed,
+                bed=scarce,
+                original=said(original.limit),
+                derived=said(copied.limit),
+                original_seconds=original.elapsed_seconds,
+                derived_seconds=copied.elapsed_seconds,
+            )
+        )
+        limits[scarce] = (original.limit, copied.limit)
+    assert limits == {scarce: (limit, limit) for scarce, limit in SCARCE.items()}
+
+
+def said(limit: tuple[str, str | None]) -> str | None:
+    """``storage (data)``; None if the verdict was withheld."""
+    verdict, role = limit
+    if verdict == "withheld":
+        return None
+    return verdict if role is None else f"{verdict} ({role})"
+
+
+def most_moved(run: Run, role: Role) -> int:
+    """Bytes of the steps of a run in a role, of the direction that has more."""
+    found = [step.io[role] for step in run.step_records() if step.io is not None and role in step.io]
+    return max(sum(one.read_bytes for one in found), sum(one.written_bytes for one in found))

@@ -38,7 +38,7 @@ def ends_of(parts: Parts) -> Ends:
 def spread(parts: Parts, named: Parts, blocks: int | None, *, tells: bool, room: float) -> tuple[Parts, Ends]:
     """The parts of one direction with the roles that notes leave open, and the range of all roles together.
 
-    ``found`` is what was inferred, ``named`` the sizes of the tables that notes name (and of a sort that
+    ``parts`` are what was inferred, ``named`` the sizes of the tables that notes name (and of a sort that
     spills).  ``blocks`` are the bytes of block operations (None: not counted); they count all that moves if
     ``tells``.  ``room`` is what the step may move through utility files that no note names.
 
