@@ -142,9 +142,9 @@ class Machine(msgspec.Struct, frozen=True, kw_only=True):
     clock_source: str | None
     load_average: tuple[float, float, float] | None
     container: str | None
-    cloud: str | None
+    cloud: str | None = None
     """The cloud whose machine this is, as firmware or cloud-init tell; None where they tell of no cloud."""
-    instance_type: str | None
+    instance_type: str | None = None
     autogroup: bool | None
     """Whether the scheduler groups tasks by session (sched(7)), which changes how jobs share CPUs."""
     limits: Limits
