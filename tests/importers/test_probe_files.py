@@ -151,3 +151,11 @@ def test_a_probe_of_another_program_is_of_the_node_of_its_run(tmp_path: Path) ->
     own = on_node(probe, "db1")
     assert [target.node for target in own.targets] == ["db1"]
     assert on_node(own, "db2") == own
+
+
+def test_a_document_without_the_options_of_its_jobs_says_what_it_lacks(tmp_path: Path) -> None:
+    job = {"jobname": "r", "groupid": 0, "error": 0, "read": FIO["fio-2.1"][0], "write": {}}
+    (tmp_path / "fio.json").write_text(json.dumps({"fio version": "fio-2.1.3", "jobs": [job]}))
+    with pytest.raises(MawlError, match="it has no options") as caught:
+        load_probe(tmp_path / "fio.json")
+    assert "2.10 or 3" in str(caught.value)

@@ -1,4 +1,4 @@
-"""nmon and sysstat as they are installed here, beside what the kernel counted meanwhile."""
+"""nmon, sysstat, collectl and atop as they are installed here, beside what the kernel counted meanwhile."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def write(path: Path) -> None:
         os.fsync(file.fileno())
 
 
-@pytest.mark.parametrize("tool", ["nmon", "iostat"])
+@pytest.mark.parametrize("tool", ["nmon", "iostat", "collectl", "atop"])
 def test_what_a_recording_says_was_written_is_what_the_kernel_counted(tool: str, tmp_path: Path) -> None:
     """About nine seconds.  Others may write meanwhile: at least what this test wrote, at most what the
     kernel counted from before the recording to after it."""
@@ -56,10 +56,12 @@ def test_what_a_recording_says_was_written_is_what_the_kernel_counted(tool: str,
     commands = {
         "nmon": ["nmon", "-F", str(recording), "-s", "1", "-c", str(SECONDS + 1), "-p"],
         "iostat": ["iostat", "-dxt", "1", str(SECONDS + 1)],
+        "collectl": ["collectl", "-P", "-sD", "-i1", f"-c{SECONDS + 1}"],
+        "atop": ["atop", "-P", "DSK", "1", str(SECONDS + 1)],
     }
     before = written_bytes(device)
     with recording.open("wb") as output:
-        stdout = output if tool == "iostat" else subprocess.DEVNULL
+        stdout = output if tool != "nmon" else subprocess.DEVNULL
         child = subprocess.Popen(commands[tool], stdin=subprocess.DEVNULL, stdout=stdout, cwd=tmp_path)
         time.sleep(2.5)  # beyond the first snapshot, whose rates are left out
         started = written_bytes(device)

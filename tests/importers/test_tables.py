@@ -329,3 +329,22 @@ def test_dstat_without_times_takes_start_and_interval() -> None:
     found = Read("dstat", text, untimed=Untimed(BEGAN, 0.0, 10.0))
     assert found.gain("device.total.read_bytes") == 100 and found.gain("device.total.written_bytes") == 140
     assert "a" in found.nodes
+
+
+@pytest.mark.parametrize(
+    ("tool", "options", "read"),
+    [
+        ("dool 1.3.4", "-td", 80),
+        ("dool 1.3.4", "-td --bytes", 640),
+        ("dool 1.2.0", "-td", 640),
+        ("Dstat 0.7.4", "-td", 640),
+    ],
+)
+def test_bits_of_dool_are_no_bytes(tool: str, options: str, read: float) -> None:
+    text = f'"{tool} CSV output"\n"Host:","a",,,,"User:","u"\n'
+    text += f'"Cmdline:","dool {options}",,,,"Date:","20 Nov 2025 10:00:00 UTC"\n'
+    text += '"epoch","dsk/sda",,"memory usage"\n"epoch","dsk/sda:read","dsk/sda:writ","free"\n'
+    text += "".join(f"{BEGAN + 8 * n:.0f},80,0,64\n" for n in range(2))
+    found = Read("dstat", text)
+    assert found.gain("device.sda.read_bytes") == read
+    assert found.points("host.memory_free_bytes")[-1][1] == 64

@@ -21,6 +21,7 @@ from mawl.records.store.side_files import read_probe
 
 MIB = 2**20
 JSON_OPTION = "run fio again with --output-format=json --output=FILE"
+NEWER_FIO = "run the test again with a fio that writes the options of its jobs, such as 2.10 or 3"
 _FIO_TEXT = re.compile(
     r"(?m)^fio-[0-9]|: \(g=[0-9]+\): rw=|^[0-9];fio-[0-9]|^Run status group|\(groupid=[0-9]+, jobs="
 )
@@ -80,7 +81,8 @@ def _of_fio(path: Path, text: str) -> Probe:
     probe = fio_probe(text, path.name, lambda _, why: reasons.append(why))
     if probe is None:
         why = reasons[0] if reasons else "no document of fio begins a line"
-        raise UnreadableRunError("holds no test that a probe has", where=str(path), why=why, cure=JSON_OPTION)
+        cure = NEWER_FIO if "it has no options" in why else JSON_OPTION
+        raise UnreadableRunError("holds no test that a probe has", where=str(path), why=why, cure=cure)
     targets = [
         msgspec.structs.replace(target, tests=[_with_settings(test) for test in target.tests])
         for target in probe.targets
