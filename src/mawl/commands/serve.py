@@ -75,8 +75,13 @@ def _renderers(bounds: AnswerBounds) -> Renderers:
 
     from mawl.commands.reporting import render_campaign, stored_campaign
     from mawl.commands.server.reports import standard_renderers
+    from mawl.records.store.campaign import CAMPAIGN, read_qualification
+    from mawl.reports import qualification
+    from mawl.reports.document import rendered
 
     def campaign(folder: Path, opening: Callable[[Path], Run]) -> str:
+        if not (folder / CAMPAIGN).exists():
+            return rendered(qualification.document(read_qualification(folder)), "html")
         return render_campaign(stored_campaign(folder, bounds, opening).figures, "html")
 
     return msgspec.structs.replace(standard_renderers(bounds), campaign=campaign)

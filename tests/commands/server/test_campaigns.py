@@ -7,16 +7,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from markupsafe import escape
 from starlette.testclient import TestClient
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.commands.serve import _renderers
 from mawl.commands.server import run_folders
 from mawl.commands.server.application import create_app
+from mawl.commands.server.library import QUALIFIED
 from mawl.commands.server.run_folders import MOST_FOLDERS, CampaignRecords, campaigns_below
 from mawl.records.model.campaign import Campaign, Slot
-from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, write_campaign, write_qualification
 from mawl.reports.campaign_document import QUESTIONS
+from tests.fakes.answered import every_record
 from tests.fakes.campaign_runs import campaign
 from tests.fakes.served_runs import Made, finished
 
@@ -49,13 +52,31 @@ def test_campaigns_are_found_wherever_they_lie_below(runs: Path, visitor: TestCl
         conducted(runs / place)
     assert list(campaigns_below(runs).folders) == ["a/b/c/ab-3", "ab-1", "october/ab-2"]
     page = visitor.get("/").text
-    assert "Campaigns (3)" in page and "not readable" not in page and "1 of 1 runs" in page
+    assert "Campaigns and qualifications (3)" in page and "not readable" not in page and "1 of 1 runs" in page
     assert page.count(QUESTIONS["ab"]) == 3 and page.count("2 of 2") == 3
     for name in campaigns_below(runs).folders:
         assert f'href="/campaigns/{name}"' in page
         shown = visitor.get(f"/campaigns/{name}")
         assert shown.status_code == 200 and "All runs" in shown.text
-    assert "Campaigns (1)" in visitor.get("/?q=ab-2").text
+    assert "Campaigns and qualifications (1)" in visitor.get("/?q=ab-2").text
+
+
+def test_a_qualification_is_listed_with_its_answer_and_has_its_page(runs: Path, visitor: TestClient) -> None:
+    record = every_record()["yes"]
+    folder = runs / "qualify-1"
+    finished(folder, "measured-1", outcome="completed")
+    write_qualification(folder, record)
+    assert record.answer is not None
+    page = visitor.get("/").text
+    assert "not readable" not in page and "0 runs" not in page
+    assert escape(record.answer.sentence) in page and QUALIFIED in page
+    assert "Campaigns and qualifications (0)" not in visitor.get("/?q=nothing").text
+    shown = visitor.get("/campaigns/qualify-1")
+    assert shown.status_code == 200 and "All runs" in shown.text
+    assert escape(record.answer.sentence) in shown.text
+    (folder / "qualify.json").write_text("{}")
+    assert "not readable" in visitor.get("/").text
+    assert visitor.get("/campaigns/qualify-1").status_code == 422
 
 
 def test_the_page_says_where_it_did_not_look_into_every_folder(runs: Path, visitor: TestClient) -> None:
@@ -64,7 +85,9 @@ def test_the_page_says_where_it_did_not_look_into_every_folder(runs: Path, visit
     for number in range(MOST_FOLDERS):
         (runs / "other" / str(number)).mkdir(parents=True)
     page = visitor.get("/").text
-    assert "looked for campaigns in 2,000 folders, and there are more" in page and "Campaigns (1)" in page
+    assert (
+        "looked for campaigns in 2,000 folders, and there are more" in page and "qualifications (1)" in page
+    )
 
 
 def test_showing_a_campaign_writes_nothing_and_a_damaged_run_is_a_remark(

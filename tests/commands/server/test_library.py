@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 from pathlib import Path
 
 import msgspec
@@ -138,6 +139,29 @@ def test_bad_folders_are_shown_as_such_and_the_others_are_read(runs: Path, clien
         answer = client.get(f"/runs/{name}")
         assert answer.status_code == 422
         assert "This run cannot be read" in answer.text
+
+
+@pytest.mark.parametrize("name", ["solo", "memory"])
+def test_caches_of_mawl_are_no_runs_but_a_run_of_that_name_is(
+    runs: Path, client: TestClient, name: str
+) -> None:
+    (runs / name).mkdir()
+    (runs / name / "wide_sort-0123.json").write_text("{}")
+    assert "not readable" not in client.get("/").text
+    shutil.rmtree(runs / name)
+    finished(runs, name)
+    assert f'href="/runs/{name}"' in client.get("/").text
+
+
+def test_runs_of_programs_alone_are_listed_where_they_are_asked_for(runs: Path, client: TestClient) -> None:
+    finished(runs, "whole")
+    workload = msgspec.structs.replace(facts().workload, name="tiny-alone")
+    finished(runs, "whole-alone-1", workload=workload)
+    page = client.get("/").text
+    assert 'href="/runs/whole-alone-1"' not in page and "1 of 1 runs" in page
+    assert "1 run of programs alone is not listed" in page
+    assert 'href="/runs/whole-alone-1"' in client.get("/?q=alone").text
+    assert client.get("/runs/whole-alone-1").status_code == 200
 
 
 def test_a_link_out_of_the_directory_is_not_followed(runs: Path, tmp_path: Path, client: TestClient) -> None:

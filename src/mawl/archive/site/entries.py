@@ -24,15 +24,24 @@ from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.foreign import descriptor_of
 from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory
-from mawl.base.units import format_joules, format_memory, format_rate, format_seconds
+from mawl.base.units import (
+    format_joules,
+    format_memory,
+    format_plain,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 from mawl.figures.comparison.comparability import CONFIGURATION, Severity
 from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
 from mawl.figures.comparison.waits import verdicts
 from mawl.records.model.run import RunFacts
+from mawl.records.model.summary.summary import Judged
 from mawl.reports.layout import ABSENT
 
 SUSTAINED = "io.device.sustained.total_bytes_per_second"
 FIGURES: dict[str, str] = {
+    "slowdown": "answer.slowdown",
     "elapsed": "time.elapsed_seconds",
     "real time, sum": "time.real_time_seconds",
     "CPU time": "time.cpu_seconds",
@@ -70,6 +79,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     sessions: int
     cores: int | None
     nodes: int
+    answer: str
     limit: str
     must_match: dict[str, str]
     doubts: dict[str, str]
@@ -84,7 +94,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        scale = "" if self.scale is None else f" at scale {self.scale:g}"
+        scale = "" if self.scale is None else f" at scale {format_plain(self.scale)}"
         return f"{self.workload}, {self.sessions} sessions{scale}"
 
     @property
@@ -179,6 +189,7 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
         sessions=facts.workload.sessions,
         cores=None if None in cores else sum(core or 0 for core in cores),
         nodes=nodes,
+        answer=_answer([run.summary for run in runs]),
         limit=verdicts(Side(label=slug, runs=tuple(runs)))[0][0],
         must_match={
             "division": validation.division or "open",
@@ -194,13 +205,25 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
     )
 
 
+def _answer(summaries: Sequence[Judged]) -> str:
+    """Whether the load was carried in every run; runs that differ are named with their numbers."""
+    words = Counter(
+        one.answer.answer + (" (preliminary)" if one.answer.preliminary else "") for one in summaries
+    )
+    return (
+        next(iter(words)) if len(words) == 1 else ", ".join(f"{many} {word}" for word, many in words.items())
+    )
+
+
 def _configuration(run: ComparedRun, severity: Severity) -> dict[str, str]:
     """The facts that mawl compare asks of both sides; long ones by their digest."""
     found = {}
     for name, how, read in CONFIGURATION:
         if how == severity:
             value = read(run)
-            text = "none" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
+            text = (
+                "none" if value is None else format_plain(value) if isinstance(value, float) else str(value)
+            )
             digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
             found[name] = text if len(text) <= 60 else f"plan {digest}"
     return found
@@ -250,6 +273,7 @@ def figures_of(runs: Sequence[ComparedRun], nodes: int) -> dict[str, SiteFigure]
         return SiteFigure(median=median, low=low, high=high, text=f"{form(median)}{span}", of=of)
 
     return {
+        "slowdown": made("slowdown", format_ratio),
         "elapsed": made("elapsed", format_seconds),
         "real time, sum": made("real time, sum", format_seconds),
         "CPU time": made("CPU time", format_seconds),

@@ -23,9 +23,9 @@ from mawl.reports.html.colours import style
 from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, figure
 
-COLUMNS = ("elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")
+COLUMNS = ("slowdown", "elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")
 """Figures of the result tables; a page of a result has every one with its range."""
-HEAD = ("system", "by", "accepted", "runs", "nodes", "cores", *COLUMNS, "limit")
+HEAD = ("system", "by", "accepted", "answer", "sessions", "limit", "runs", "nodes", "cores", *COLUMNS)
 NUMBERS = frozenset({"runs", "nodes", "cores", *COLUMNS, "sessions"})
 PAPERS_HEAD = (
     "result",
@@ -119,7 +119,7 @@ def result(entry: SiteEntry) -> str:
         started=format_instant(entry.started_at)[:10],
         statement=_statement(entry),
         runs=counted_noun(len(entry.validation.runs), "run"),
-        figures=[*figures, ("limit", entry.limit)],
+        figures=[("answer", entry.answer), *figures, ("limit", entry.limit)],
         rules_head=("rule", "title", "state", "what it found"),
         rules=rules,
     )
@@ -194,6 +194,7 @@ def _meanings() -> list[tuple[str, str]]:
     more = {"per node": " The sum of all nodes over their number."}
     return [
         *((name, defined[path] + more.get(name, "")) for name, path in FIGURES.items()),
+        ("answer", "Whether the system carried the load in the runs, by the slowdown and its bound."),
         ("accepted", "Whether every rule of mawl validate is met; the page of a result lists them."),
         ("limit", "What limited most of the runs."),
     ]
@@ -212,11 +213,13 @@ def _row(entry: SiteEntry, *, root: str | None = None) -> SiteRow:
         SiteLink(entry.title if root is None else entry.slug, f"{root or ''}results/{entry.slug}/index.html"),
         printable(statement.submitter if statement is not None else "") or ABSENT,
         MarkedCell(accepted, accepted),
+        entry.answer,
+        str(entry.sessions),
+        entry.limit,
         str(len(entry.validation.runs)),
         str(entry.nodes),
         ABSENT if entry.cores is None else str(entry.cores),
         *(entry.figures[name].text.partition(" (")[0] for name in COLUMNS),
-        entry.limit,
     )
     if root is not None:
         return SiteRow((*cells, f"{entry.what}, {entry.division}"))

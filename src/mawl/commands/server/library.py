@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 from mawl.advice.limit.verdict import limit_words
 from mawl.base.units import format_instant, format_rate, format_ratio, format_seconds
-from mawl.commands.server.run_folders import CampaignEntry, LibraryEntry
+from mawl.commands.server.run_folders import QUALIFIES, CampaignEntry, LibraryEntry
 from mawl.records.model.summary.judgement import AnswerWord
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.campaign_document import QUESTIONS
@@ -26,6 +26,9 @@ from mawl.reports.layout import ABSENT
 MOST_POINTS = 40
 """Of the line of throughput; of more windows, each point is the highest of several that follow each other."""
 TONES = {"carried": "good", "not carried": "bad", "publishable": "good", "invalid": "bad"}
+QUALIFIED = "Can the system carry the load?"
+ALONE = "alone"
+"""The word to search for to see the runs that measured programs alone for other runs."""
 MOST_SIDES = ("device", "application")
 WORDS = "throughput over time, from zero"
 
@@ -267,6 +270,8 @@ def select_entries(
 
 
 def _passes(entry: LibraryEntry, query: Query, overviews: Mapping[str, Overview]) -> bool:
+    if entry.alone and ALONE not in query.search.casefold():
+        return False
     asked = ((getattr(query, name), getattr(entry, name)) for name in FILTERS)
     if any(wanted and wanted != found for wanted, found in asked):
         return False
@@ -296,6 +301,7 @@ def contents(
         "comparable": len(query.sides) > 1,
         "cleared": _address(query, **dict.fromkeys(SIDES, ())),
         "total": len(entries),
+        "alone": 0 if ALONE in query.search.casefold() else sum(entry.alone for entry in entries),
         "found": len(found),
         "first": (page - 1) * ROWS_A_PAGE + 1,
         "pages": [(number, _address(query, page=number), number == page) for number in range(1, pages + 1)],
@@ -332,7 +338,7 @@ class CampaignRow(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[CampaignRow]:
-    """The campaigns that hold every word of the search, the newest first; those that cannot be read last."""
+    """Those that hold every word of the search, the newest first; those that cannot be read last."""
     words = query.search.casefold().split()
     found = [
         entry
@@ -344,7 +350,7 @@ def campaign_rows(entries: Iterable[CampaignEntry], query: Query) -> list[Campai
         CampaignRow(
             name=display_name(entry.name),
             address=_quoted("campaigns", entry.name, "/"),
-            kind=QUESTIONS.get(entry.kind, entry.kind),
+            kind=QUALIFIED if entry.kind == QUALIFIES else QUESTIONS.get(entry.kind, entry.kind),
             runs=f"{entry.finished} of {entry.planned}",
             outcome=entry.outcome,
             started=_minute(entry.created_at),

@@ -23,14 +23,13 @@ import pyarrow as pa
 from mawl.base.errors import MawlError, UnreadableRunError
 from mawl.figures.open_jobs import CUT
 from mawl.plan.spec import shown_scale
-from mawl.records.model.campaign import Campaign
 from mawl.records.model.run import RunFacts
-from mawl.records.store.campaign import CAMPAIGN, read_campaign
+from mawl.records.store.campaign import CAMPAIGN, read_campaign, read_qualification
 from mawl.records.store.facts import read_facts
-from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, LATEST, TABLES
+from mawl.records.store.files import FACTS, JOURNAL, JOURNAL_FILES, LATEST, QUALIFICATION, TABLES
 from mawl.records.store.parquet import elapsed_seconds
 from mawl.records.store.reading import runner_lives
-from mawl.records.store.side_files import SOLO_FOLDER
+from mawl.records.store.side_files import PEAK_FOLDER, SOLO_FOLDER
 
 FILES = (
     FACTS,
@@ -47,7 +46,7 @@ class LibraryEntry(msgspec.Struct, frozen=True, kw_only=True):
     """A folder in the library: what ``run.json`` says of it, or in ``trouble`` why it cannot be read.
 
     ``elapsed_seconds`` is that of its report: the first start of a job to the last end; None while it grows,
-    and of a run that did not get to its end.
+    and of a run that did not get to its end.  ``alone`` runs measured programs alone for another run.
     """
 
     name: str
@@ -62,6 +61,7 @@ class LibraryEntry(msgspec.Struct, frozen=True, kw_only=True):
     started_at: float | None = None
     elapsed_seconds: float | None = None
     nodes: tuple[str, ...] = ()
+    alone: bool = False
 
 
 class Folders:
@@ -94,7 +94,7 @@ class Folders:
         return [self.runs / name for name in growing or [name for _, name in started[-1:]]]
 
     def _names(self) -> list[str]:
-        """Folders that may be runs; a link within the directory (``latest``) is no run of its own."""
+        """Folders that may be runs; a link within the directory (``latest``) is none, nor is a cache."""
         try:
             with os.scandir(self.runs) as entries:
                 return [
@@ -102,7 +102,8 @@ class Folders:
                     for entry in entries
                     if entry.is_dir()
                     and not entry.name.startswith(".")
-                    and entry.name not in (SOLO_FOLDER, LATEST)
+                    and entry.name != LATEST
+                    and (entry.name not in (SOLO_FOLDER, PEAK_FOLDER) or Path(entry.path, FACTS).exists())
                     and not (entry.is_symlink() and self._inside(entry.path))
                 ]
         except (FileNotFoundError, NotADirectoryError):
@@ -187,6 +188,7 @@ def _entry_of(folder: Path, facts: RunFacts) -> LibraryEntry:
         if facts.outcome in CUT
         else elapsed_seconds(folder, imported=facts.kind == "imported"),
         nodes=tuple(node.name for node in facts.nodes),
+        alone="-alone-" in facts.run_id and workload.name.endswith("-alone"),
     )
 
 
@@ -197,9 +199,12 @@ MOST_FOLDERS = 2000
 
 
 class CampaignEntry(msgspec.Struct, frozen=True, kw_only=True):
-    """A campaign: ``name`` is its path below the directory of runs, ``trouble`` why it cannot be read.
+    """A campaign or qualification.
 
-    ``finished`` of ``planned`` runs are over; ``created_at`` is in seconds since the epoch.
+    ``name`` is its path below the directory of runs, ``trouble`` why it cannot be read.
+
+    ``finished`` of ``planned`` runs are over; ``outcome`` of a qualification is its answer, if it has one;
+    ``created_at`` is in seconds since the epoch.
     """
 
     name: str
@@ -212,8 +217,8 @@ class CampaignEntry(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FoundCampaigns(NamedTuple):
-    """Campaigns by their path below the directory of runs, in order; ``whole`` where every folder was looked
-    into."""
+    """Campaigns and qualifications by their path below the directory of runs, in order; ``whole`` where every
+    folder was looked into."""
 
     folders: dict[str, Path]
     whole: bool
@@ -226,7 +231,7 @@ def campaigns_below(runs: Path) -> FoundCampaigns:
     waiting, whole = [(runs, 0)], True
     for folder, depth in waiting:
         for child in _folders(folder):
-            if (child / CAMPAIGN).is_file():
+            if (child / CAMPAIGN).is_file() or (child / QUALIFICATION).is_file():
                 paths[child.relative_to(runs).as_posix()] = child
             elif depth + 1 < DEEPEST and not (child / FACTS).exists():
                 if len(waiting) < MOST_FOLDERS:
@@ -250,17 +255,36 @@ class CampaignRecords:
 
     def _entry(self, name: str, folder: Path) -> CampaignEntry:
         try:
-            seen = (folder / CAMPAIGN).stat()
+            record = folder / CAMPAIGN
+            qualifies = not record.exists() and (folder / QUALIFICATION).exists()
+            seen = (folder / QUALIFICATION if qualifies else record).stat()
             identity = (seen.st_ino, seen.st_size, seen.st_mtime_ns)
             known = self._known.get(folder)
             if known is None or known[0] != identity:
-                known = self._known[folder] = (identity, _campaign_entry_of(name, read_campaign(folder)))
+                entry = _qualification_entry if qualifies else _campaign_entry
+                known = self._known[folder] = (identity, entry(name, folder))
         except (MawlError, OSError) as error:
             return CampaignEntry(name=name, trouble=str(error))
         return known[1]
 
 
-def _campaign_entry_of(name: str, record: Campaign) -> CampaignEntry:
+QUALIFIES = "qualification"
+
+
+def _qualification_entry(name: str, folder: Path) -> CampaignEntry:
+    record = read_qualification(folder)
+    return CampaignEntry(
+        name=name,
+        kind=QUALIFIES,
+        finished=sum(run.state == "finished" for run in record.runs),
+        planned=len(record.runs),
+        outcome=record.outcome if record.answer is None else record.answer.sentence,
+        created_at=record.created_at,
+    )
+
+
+def _campaign_entry(name: str, folder: Path) -> CampaignEntry:
+    record = read_campaign(folder)
     return CampaignEntry(
         name=name,
         kind=record.kind,

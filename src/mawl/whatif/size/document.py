@@ -332,14 +332,16 @@ def _cards(answer: SizeAnswer) -> list[Card]:
 
 
 def _pick(answer: SizeAnswer, shown: SizedCandidate | None) -> Card:
-    known = shown is not None and shown.probability is not None
+    known = answer.pick is not None and shown is not None and shown.probability is not None
     sessions = counted_noun(answer.sessions, "session")
     likely = f"likely to carry {sessions}" if answer.bounded == "slowdown" else "likely to end in time"
+    picked = shown.name if answer.pick and shown is not None else "None is known to be enough"
+    by_forecast = [] if answer.pick or shown is None else explained(answer)[-1:]
     return Card(
         "Which one?",
-        "None" if shown is None else shown.name,
+        picked if answer.pick or shown is not None else "None",
         "good" if answer.pick else "warn",
-        alternatives(answer),
+        [*by_forecast, *alternatives(answer)],
         least(shown) if shown is not None and known else "",
         likely if known else "",
         ("rests", "What the answer rests on"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from bokeh.models.annotations import BoxAnnotation, Span
 from mawl.base.units import counted_noun, format_rate
 from mawl.figures.campaign import ScalingRow
 from mawl.figures.knee import Knee, SessionRun
+from mawl.importers.formats.text import one_line
 from mawl.reports.campaign_finding import GROWS
 from mawl.reports.html.charts.frame import Chart, Key, blank, from_zero, hover, ticks_of
 from mawl.reports.html.colours import light
@@ -36,7 +38,14 @@ class PricedSystem(NamedTuple):
     carries: bool | None
 
 
-COLOURS = {True: "good", False: "bad", None: "warn"}
+CARRIES = {
+    True: ("carries the asked sessions", "good"),
+    False: ("does not", "bad"),
+    None: ("not known", "warn"),
+}
+NAME_LETTERS = 22
+NAME_PIXELS = 9
+"""From a point to its name."""
 
 
 def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe: str) -> Chart:
@@ -47,17 +56,23 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
     )
     if not systems:
         return Chart("prices", title, caption, NO_SESSIONS, [], None, NO_SESSIONS)
+    # Names are written towards the middle, so that none leaves the chart.
+    middle = max(one.sessions for one in systems) / 2
     source = ColumnDataSource(
         {
             "sessions": [one.sessions for one in systems],
             "price": [one.price for one in systems],
             "name": [one.name for one in systems],
+            "short": [shorten(one_line(one.name), NAME_LETTERS, placeholder="...") for one in systems],
+            "align": ["right" if one.sessions > middle else "left" for one in systems],
+            "offset": [-NAME_PIXELS if one.sessions > middle else NAME_PIXELS for one in systems],
             "price_said": [one.price_said for one in systems],
             "safe": ["not known" if one.safe is None else str(one.safe) for one in systems],
-            "color": [light(COLOURS[one.carries]) for one in systems],
+            "color": [light(CARRIES[one.carries][1]) for one in systems],
         },
         name="prices",
     )
+    shown = {one.carries for one in systems}
     plot = blank("prices", x_range=from_zero(), y_range=from_zero())
     known = [(one.safe, one.sessions, one.price) for one in systems if one.safe is not None]
     plot.segment(
@@ -70,6 +85,17 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
     )
     plot.add_layout(Span(location=asked, dimension="height", line_color=light("ink"), line_dash="dashed"))
     points = plot.scatter("sessions", "price", size=12, color="color", source=source)
+    plot.text(
+        "sessions",
+        "price",
+        "short",
+        text_align="align",
+        x_offset="offset",
+        y_offset=-6,
+        text_font_size="12px",
+        text_color=light("ink"),
+        source=source,
+    )
     plot.xaxis.axis_label = "sessions that fit"
     plot.yaxis.axis_label = f"price in {currency}" if currency else "price"
     plot.yaxis.formatter = NumeralTickFormatter(format="0,0.[00]")
@@ -81,9 +107,7 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
         caption,
         "Points: the price of each candidate by the sessions that fit on it, with the asked number.",
         [
-            Key("carries the asked sessions", "good"),
-            Key("does not", "bad"),
-            Key("not known", "warn"),
+            *(Key(*words, "dot") for value, words in CARRIES.items() if value in shown),
             Key(f"down to the sessions that fit with a probability of at least {safe}", "quiet", "line"),
             Key(f"asked: {counted_noun(asked, 'session')}", "ink", "dashed"),
         ],
