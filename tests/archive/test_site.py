@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Callable
 from html.parser import HTMLParser
 from pathlib import Path
@@ -95,6 +96,9 @@ def test_the_table_needs_no_script_and_names_what_must_not_be_compared(
     assert "S &amp; &lt;i&gt;" in without and "short" in without
     assert "Only results of one table may be compared" in without
     assert "20 sessions" in without, "the papers are beside"
+    heads = re.findall(r"<th[^>]*>([^<]*)</th>", without[without.index("<section data-group") :])
+    assert heads[:6] == ["system", "by", "accepted", "answer", "sessions", "limit"]
+    assert "slowdown" in heads and "e-05" not in without
     entries = ElementTree.parse(site / "feed.xml").getroot().findall(f"{ATOM}entry")
     assert len(entries) == 2
 

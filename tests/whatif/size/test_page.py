@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 
 import msgspec
+from bokeh.models import ColumnDataSource
 
 from mawl.reports.document import rendered
+from mawl.reports.html.charts.answers import PricedSystem, price_chart
 from mawl.whatif.size.document import document
 from mawl.whatif.size.question import SizeAnswer
 from tests.fakes.sized import answer
@@ -59,6 +61,28 @@ def test_without_a_pick_or_a_number_the_page_says_so() -> None:
         "Which one? None A simple rule, the roofline, would buy &lt;/script&gt;&lt;b&gt;as it is. "
         "What the answer rests on"
     ]
+
+
+def test_the_card_names_no_system_that_the_title_does_not() -> None:
+    some = [msgspec.structs.replace(one, carries=None, probability=0.5) for one in answer().candidates]
+    page = rendered(
+        document(changed(pick=None, safe_pick=None, forecast_pick="flash", candidates=some)), "html"
+    )
+    assert "<h1>No candidate is known to carry 20 sessions with a probability of at least" in page
+    which = cards(page)[0]
+    assert which.startswith("Which one? None is known to be enough By the forecast alone flash")
+    assert "likely" not in which
+
+
+def test_each_point_of_the_chart_has_its_name() -> None:
+    sized = [PricedSystem(name, 100.0, "100 EUR", 10 * at, None, True) for at, name in enumerate("abc", 1)]
+    sized.append(PricedSystem("a name that is too long for the chart", 50.0, "50 EUR", 5, None, None))
+    chart = price_chart(sized, 20, "EUR", "80 %")
+    assert chart.figure is not None
+    data = chart.figure.select_one({"type": ColumnDataSource, "name": "prices"}).data
+    assert data["short"] == ["a", "b", "c", "a name that is too..."]
+    assert data["align"] == ["left", "right", "right", "left"]
+    assert [key.name for key in chart.keys[:2]] == ["carries the asked sessions", "not known"]
 
 
 def test_an_upgrade_that_gains_nothing_is_not_advised() -> None:

@@ -117,7 +117,7 @@ def _nights(history: History) -> Table:
     rows = [
         (
             night.night,
-            format_instant(night.started_at),
+            f"{format_instant(night.started_at)[:16].replace('T', ' ')} UTC",
             str(night.runs),
             ABSENT if night.log_seconds is None else format_seconds(exp(night.log_seconds)),
         )

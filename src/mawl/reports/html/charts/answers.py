@@ -8,7 +8,14 @@ from textwrap import shorten
 from typing import NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FactorRange, FixedTicker, NumeralTickFormatter, Range1d
+from bokeh.models import (
+    ColumnDataSource,
+    DataRange1d,
+    FactorRange,
+    FixedTicker,
+    NumeralTickFormatter,
+    Range1d,
+)
 from bokeh.models.annotations import BoxAnnotation, Span
 
 from mawl.base.units import counted_noun, format_rate
@@ -73,7 +80,7 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
         name="prices",
     )
     shown = {one.carries for one in systems}
-    plot = blank("prices", x_range=from_zero(), y_range=from_zero())
+    plot = blank("prices", x_range=from_zero(), y_range=DataRange1d(start=0, range_padding=0.2))
     known = [(one.safe, one.sessions, one.price) for one in systems if one.safe is not None]
     plot.segment(
         [safe for safe, _, _ in known],

@@ -22,8 +22,8 @@ LONGEST_NAME = 18
 """Characters of a name at the axis; a bar under the pointer says the whole."""
 
 STATES: Mapping[str, tuple[str, str]] = {
-    "on_cpu_seconds": ("on a processor", "on-cpu"),
-    "run_queue_seconds": ("waiting for a processor", "cpu-wait"),
+    "on_cpu_seconds": ("on processors", "on-cpu"),
+    "run_queue_seconds": ("waiting for processors", "cpu-wait"),
     **{f"blocked_{role}_seconds": (f"blocked in {role}", role) for role in ROLES},
     "blocked_other_seconds": ("blocked elsewhere", "other"),
 }

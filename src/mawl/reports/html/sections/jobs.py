@@ -69,7 +69,7 @@ TIMES = _summary_rows(
     ("CPU/real, mean of the jobs", "cpu_real_ratio.mean", format_ratio),
     ("CPU/real, standard deviation", "cpu_real_ratio.stddev", format_ratio),
     ("CPU/real, range", "cpu_real_ratio.range", format_ratio),
-    ("CPU/real without waiting for a CPU", "cpu_real_ratio.without_run_queue", format_ratio),
+    ("CPU/real without waiting for processors", "cpu_real_ratio.without_run_queue", format_ratio),
 )
 FLOWS = _summary_rows(
     ("peak throughput, device", "io.device.peak.total_bytes_per_second", format_rate),

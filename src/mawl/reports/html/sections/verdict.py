@@ -308,7 +308,7 @@ def _resources_table(figures: ShownFigures, limit: Limit) -> Markup:
             left += Markup("{}").format(mark)
         rows.append(
             (
-                name,
+                RESOURCES[name],
                 figures.show(format_percent, "limit", "shares", name),
                 figures.show(format_percent, "limit", "losses", name),
                 left,
