@@ -21,7 +21,7 @@ from typing import NamedTuple
 import pytest
 
 from mawl.base.units import format_instant
-from mawl.derive.derive import Derived
+from mawl.derive.derive import Derivation
 from mawl.derive.document import write_derived
 from mawl.derive.replay.compare import replay
 from mawl.derive.replay.records import Replay
@@ -56,7 +56,7 @@ STOP_SECONDS = 10
 class Loop(NamedTuple):
     """What the logs of the first run gave, and what the derived jobs did."""
 
-    derived: Derived
+    derived: Derivation
     from_logs: Held
     """Figures of the logs compared with what the first run counted."""
     again: Held
@@ -156,7 +156,7 @@ def test_logs_with_filters_hold_the_bytes_that_the_jobs_read(mawl: Command, tmp_
             assert summary(found.bytes_errors)[1] <= MOST_MEDIAN, found.said
 
 
-def share_inside(derived: Derived, kernel: dict[tuple[str, int], int]) -> float:
+def share_inside(derived: Derivation, kernel: dict[tuple[str, int], int]) -> float:
     """Of the steps that read at least a MiB: whether the kernel's own count lies within what logs give."""
     inside = [
         step.read_bytes_range[0] <= kernel[job.job, number] <= step.read_bytes_range[1]

@@ -10,7 +10,7 @@ from statistics import median
 
 import msgspec
 
-from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.derive import Derivation, DeriveRequest, derive
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.tables import Ranged
 from mawl.importers.formats.saslog_write import job_log
@@ -107,7 +107,7 @@ Noted = Callable[[Usage], Usage]
 
 def derived_from_logs(
     run: Run, folder: Path, *changes: Change, text: str | None = None, recordings: Sequence[Path] = ()
-) -> Derived:
+) -> Derivation:
     """What the logs alone give, imported, after ``changes``; ``recordings`` are of the host of the run."""
     logs = folder / "logs"
     logs.mkdir(parents=True)
@@ -151,7 +151,7 @@ def log_of(run: Run, noted: Noted) -> str:
     )
 
 
-def derived_again(derived: Derived, run: Run) -> Derived:
+def derived_again(derived: Derivation, run: Run) -> Derivation:
     """What a run of derived jobs counted, under the names of the jobs that it was derived to."""
     counted = derive(run, DeriveRequest(keep_names=True))
     names = {job.program: job for job in counted.evidence.jobs}
@@ -162,17 +162,17 @@ def derived_again(derived: Derived, run: Run) -> Derived:
     return msgspec.structs.replace(counted, evidence=msgspec.structs.replace(counted.evidence, jobs=jobs))
 
 
-def held(logs: Derived, run: Run) -> Held:
+def held(logs: Derivation, run: Run) -> Held:
     """Steps of the logs against the same steps as the run counted them."""
     return held_against(logs, counted_by(run))
 
 
-def counted_by(run: Run) -> Derived:
+def counted_by(run: Run) -> Derivation:
     """What the run folder counted, in the form of what logs give."""
     return derive(run, DeriveRequest(keep_names=True))
 
 
-def held_against(logs: Derived, truth: Derived) -> Held:
+def held_against(logs: Derivation, truth: Derivation) -> Held:
     """Steps of the logs against the same steps as they were counted."""
     found = Held(
         bytes_errors=[],
@@ -219,7 +219,7 @@ def _add_roles(ranges: Ranges, mine: StepEvidence, true: StepEvidence, counted: 
 _NOTHING = Ranged(0.0, 0.0, 0.0, "told", "log")
 
 
-def _pairs(logs: Derived, truth: Derived) -> Iterator[tuple[StepEvidence, StepEvidence]]:
+def _pairs(logs: Derivation, truth: Derivation) -> Iterator[tuple[StepEvidence, StepEvidence]]:
     true = {(job.job, number): step for job in truth.evidence.jobs for number, step in enumerate(job.steps)}
     for job in logs.evidence.jobs:
         for number, step in enumerate(job.steps):

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 import msgspec
 
-from mawl.derive.derive import Derived
+from mawl.derive.derive import Derivation
 from mawl.derive.jobs import StepEvidence
 from mawl.derive.step_bytes import Parts, ends_of
 from mawl.derive.tables import Ranged, exactly
@@ -54,7 +54,7 @@ def sas_log(run: Run, noted: Noted | None = None) -> str:
     return "\n".join(texts)
 
 
-def as_sas_counts(truth: Derived) -> Derived:
+def as_sas_counts(truth: Derivation) -> Derivation:
     """What was counted, with steps as ``sas_log`` has them."""
     jobs = tuple(
         msgspec.structs.replace(

@@ -11,7 +11,7 @@ import pytest
 
 import mawl.derive
 from mawl.base.errors import UsageError
-from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.derive import Derivation, DeriveRequest, derive
 from mawl.derive.document import document, write_derived
 from mawl.derive.evidence import parse_night
 from mawl.derive.nights import parse_daily
@@ -38,7 +38,7 @@ def run_of(folder: Path, texts: dict[str, str]) -> Run:
     return open_run(folder / "run")
 
 
-def folder_of(folder: Path, derived: Derived) -> dict[str, bytes]:
+def folder_of(folder: Path, derived: Derivation) -> dict[str, bytes]:
     folder.mkdir()
     write_derived(folder, derived)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -49,7 +49,7 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return run_of(tmp_path_factory.mktemp("shop"), logs(WORDS))
 
 
-def steps(derived: Derived) -> tuple[DerivedStep, ...]:
+def steps(derived: Derivation) -> tuple[DerivedStep, ...]:
     return derived.workload.jobs[0].steps
 
 

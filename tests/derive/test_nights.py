@@ -12,7 +12,7 @@ import pytest
 from mawl.base.errors import UsageError
 from mawl.base.units import parse_instant
 from mawl.commands.main import main
-from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.derive import Derivation, DeriveRequest, derive
 from mawl.derive.document import document, nights_parts, write_nights
 from mawl.derive.nights import derive_nights, parse_daily, thinned
 from mawl.figures.nights import DailyWindow, Night
@@ -138,7 +138,7 @@ BESIDE = Ran(2, WORDS["ledger"], START + 800, START + 839, START + 1201)
 
 def derived(
     folder: Path, submitted: float, request: DeriveRequest = NIGHT, eligible: float | None = None
-) -> Derived:
+) -> Derivation:
     """The shop's night: the second job of its first session starts 1 s after the end of the first job."""
     second = Ran(3, WORDS["program"], START + submitted, START + 961, START + 1322, eligible)
     texts = {**logs(WORDS), "history.txt": sacct([FIRST_JOB, BESIDE, second])}

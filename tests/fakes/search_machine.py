@@ -6,7 +6,7 @@ import math
 import random
 from collections.abc import Mapping
 
-from mawl.tuning.search.search import Rules, SearchStep, Taken
+from mawl.tuning.search.search import Rules, SearchStep, TrialCost
 from mawl.tuning.search.space import space_of
 
 SPACE = space_of(["sortsize=16MiB,64MiB,256MiB", "cpucount=1,2"])
@@ -42,16 +42,16 @@ class SearchMachine:
         self._phase = self._random.random()
         self.steps: list[SearchStep] = []
 
-    def __call__(self, step: SearchStep) -> Taken:
+    def __call__(self, step: SearchStep) -> TrialCost:
         """The run's cost: that of its values, of the time and of chance."""
         self.steps.append(step)
         seconds = self._seconds * self._durations.uniform(1.0 - self._spread, 1.0 + self._spread)
         for pair in step.point.items():
             if pair in self._lost:
-                return Taken(cost=None, seconds=seconds * self._lost[pair])
+                return TrialCost(cost=None, seconds=seconds * self._lost[pair])
         effect = sum(self._effects.get(pair, 0.0) for pair in step.point.items())
         cost = effect + self._random.gauss(0.0, self._noise) + self._drifted(step.number)
-        return Taken(cost=cost, seconds=seconds)
+        return TrialCost(cost=cost, seconds=seconds)
 
     def _drifted(self, number: int) -> float:
         if self._drift == "linear":

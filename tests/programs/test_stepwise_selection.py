@@ -16,7 +16,7 @@ from mawl.programs.stepwise_selection import Stepwise
 from mawl.programs.stepwise_selection import _StepwiseSelection as Selection
 from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit import models
-from mawl.programs.toolkit.models import Design, NewtonProducts, Recombined
+from mawl.programs.toolkit.models import Design, NewtonProducts, RecombinedFit
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault
 
@@ -77,7 +77,7 @@ FAULTS = {
     "coefficients too large": Fault(Stepwise, "coefficients", _times(1.3), "residuals of yield"),
     "errors too small": Fault(Stepwise, "errors", _times(0.05), "the coefficient of yield"),
     "errors of rows too few": Fault(Stepwise, "variance", _times(1.4), "variance of the residuals of yield"),
-    "refits of the opposite": Fault(Recombined, "coefficients", _times(-1.0), "refitted,"),
+    "refits of the opposite": Fault(RecombinedFit, "coefficients", _times(-1.0), "refitted,"),
     "a case is not weighed": Fault(
         NewtonProducts, "add", _without_a_row, "cases in the weighted cross-products"
     ),

@@ -14,7 +14,7 @@ from mawl.programs.survey_logistic import ClusterTotals
 from mawl.programs.survey_logistic import _SurveyLogistic as Survey
 from mawl.programs.tables.arrow import TableWriter
 from mawl.programs.toolkit import models
-from mawl.programs.toolkit.models import Recombined
+from mawl.programs.toolkit.models import RecombinedFit
 from tests.contract.planted_run import without_first_row
 from tests.programs.faults import Fault
 
@@ -97,7 +97,7 @@ FAULTS = {
         "design effect of",
     ),
     "a start from nothing": Fault(
-        Recombined,
+        RecombinedFit,
         "coefficients",
         lambda found: property(lambda self: 0.0 * found.fget(self)),
         "last Newton step",

@@ -14,7 +14,7 @@ from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.workload import Plan, load_workload, make_plan
 from mawl.records.spec.program_options import MIB, Options
 from mawl.simulation.demand import CachedPlan, Flow, JobDemand, other_cache
-from mawl.simulation.page_cache import Moved, WriteBack
+from mawl.simulation.page_cache import MovedBytes, WriteBack
 from mawl.simulation.reach import DeviceReach, reach_of
 from tests.simulation.scenes import demands, side_by_side, step
 from tools import mix
@@ -42,7 +42,7 @@ def device_bytes(jobs: dict[str, JobDemand]) -> float:
     return jobs["j"].steps[0].flows[0].device_bytes
 
 
-def model(memory_bytes: float) -> Moved:
+def model(memory_bytes: float) -> MovedBytes:
     return cached(memory_bytes).reach().by_role["work"].read
 
 

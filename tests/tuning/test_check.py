@@ -24,7 +24,7 @@ from mawl.tuning.changes import SettingChange, changes, recorded_inventories
 from mawl.tuning.check import CurrentSettings, fill_command, machine_settings, volumes_of_roles, with_roles
 from mawl.tuning.check import check as check_tuning
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import Checked, Profile
+from mawl.tuning.records import Profile, SettingsCheck
 from mawl.tuning.text import change_parts
 from tests.fakes.views import partly, plain
 
@@ -105,7 +105,7 @@ def check(
 
 
 def render(found: dict[str, Any], *, whole: bool) -> str:
-    return terminal(printing.parts(msgspec.convert(found, Checked), whole=whole))
+    return terminal(printing.parts(msgspec.convert(found, SettingsCheck), whole=whole))
 
 
 def linux(losses: dict[str, float] | None = None, **families: Any) -> dict[str, Any]:

@@ -33,7 +33,7 @@ class AttachedVolume(msgspec.Struct, frozen=True, kw_only=True):
     intervals: int
 
 
-class Attached(msgspec.Struct, frozen=True, kw_only=True):
+class ArrayAttachment(msgspec.Struct, frozen=True, kw_only=True):
     """What was read, as ``--json`` prints it."""
 
     files: list[ArrayFile]
@@ -82,8 +82,8 @@ def attach(folder: Path, files: list[Path], array_map: Path) -> ArrayStatistics:
     return statistics
 
 
-def summed(statistics: ArrayStatistics) -> Attached:
-    return Attached(
+def summed(statistics: ArrayStatistics) -> ArrayAttachment:
+    return ArrayAttachment(
         files=statistics.files,
         volumes=[
             AttachedVolume(

@@ -22,7 +22,7 @@ from mawl.commands.terminal import width_for
 from mawl.commands.verbs import Verb, option, options_of_run, switch
 from mawl.measure.space import EPHEMERAL, EPHEMERAL_CURE, FileSystem, ephemeral_storage
 from mawl.plan.mix import is_of_catalogue
-from mawl.plan.needs import Asked, JobSeconds, Needs, asked_per_cpu_second, needs
+from mawl.plan.needs import Demand, JobSeconds, Needs, asked_per_cpu_second, needs
 from mawl.plan.output import printed_plan, write_plan
 from mawl.plan.programs import Direction, reference_times
 from mawl.plan.run_plan import plan_of
@@ -219,7 +219,7 @@ def in_pod(storage: FileSystem, present_bytes: int) -> str:
     )
 
 
-def asked_by_jobs(plan: Plan) -> Asked:
+def asked_by_jobs(plan: Plan) -> Demand:
     """What the jobs of the catalogue ask for each second of their reference times."""
     table = reference_times()
     least, most = (format_plain(table.knots[end].scale) for end in (0, -1))
@@ -231,7 +231,7 @@ def asked_by_jobs(plan: Plan) -> Asked:
     return asked_per_cpu_second(plan, seconds)
 
 
-def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:
+def as_json(plan: Plan, needed: Needs, asked: Demand, duration: Duration) -> str:
     """The plan for scripts."""
     printed = printed_plan(
         plan, needed, asked, elapsed_seconds=duration.seconds, elapsed_basis=duration.basis
@@ -239,7 +239,7 @@ def as_json(plan: Plan, needed: Needs, asked: Asked, duration: Duration) -> str:
     return json.dumps(msgspec.to_builtins(printed), indent=2)
 
 
-def as_text(plan: Plan, needed: Needs, asked: Asked, width: int = LINE_WIDTH) -> str:
+def as_text(plan: Plan, needed: Needs, asked: Demand, width: int = LINE_WIDTH) -> str:
     """The plan for people, in lines of ``width``; a job's name is never broken."""
     jobs = list(plan.jobs())
     head = [
@@ -297,7 +297,7 @@ def as_text(plan: Plan, needed: Needs, asked: Asked, width: int = LINE_WIDTH) ->
     return "\n".join([*lines, "", *(line for text in ends for line in wrapped(text, width, "  "))])
 
 
-def _asked_lines(asked: Asked, width: int) -> list[str]:
+def _asked_lines(asked: Demand, width: int) -> list[str]:
     """What the jobs ask of each role for a second of their CPU time, and by which CPU seconds."""
     if asked.by_role is None:
         return wrapped(f"For each CPU second: not known ({asked.basis}).", width, "  ")

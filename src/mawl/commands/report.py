@@ -119,7 +119,7 @@ def run(arguments: ReportArguments) -> int:
         campaign = cache(lambda: stored_campaign(folder, bounds, called=campaign_name(folder)))
         _write_campaign(folder, campaign, arguments)
         return check_campaign(failing, folder, campaign(), bounds, 0) if failing.asked else 0
-    reported = Reported(arguments, runs, bounds)
+    reported = JudgedRun(arguments, runs, bounds)
     reported.write()
     return check_run(failing, reported.summary, 0) if failing.asked else 0
 
@@ -144,7 +144,7 @@ def _into_folder(arguments: ReportArguments) -> bool:
     return arguments.output is None and arguments.format == "html" and sys.stdout.isatty()
 
 
-class Reported:
+class JudgedRun:
     """A run with its judged summary, each made once, and not before the output is tried."""
 
     def __init__(self, arguments: ReportArguments, runs: Path, bounds: AnswerBounds) -> None:

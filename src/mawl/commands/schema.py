@@ -43,7 +43,7 @@ class PrintedFormat(NamedTuple):
 
 
 FORMATS = {
-    "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.join:Attached"),
+    "array": PrintedFormat("mawl attach --json", "1.0", "mawl.commands.join:ArrayAttachment"),
     "campaign": PrintedFormat(
         "mawl report CAMPAIGN --format json and mawl run --repeat N --json",
         "1.4",
@@ -98,7 +98,7 @@ FORMATS = {
     "steps": PrintedFormat("mawl steps --format json", "1.0", "mawl.derive.costs:StepCosts"),
     "summary": PrintedFormat("mawl report --format json", "", "mawl.records.model.summary.summary:Judged"),
     "tune-changes": PrintedFormat("mawl tune compare --json", "1.1", "mawl.tuning.changes:Changes"),
-    "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:Checked"),
+    "tune-check": PrintedFormat("mawl tune check --json", "1.0", "mawl.tuning.records:SettingsCheck"),
     "tune-profiles": PrintedFormat("mawl tune show --json", "1.0", "mawl.commands.tune:ProfileList"),
     "validation": PrintedFormat("mawl validate --json", "1.0", "mawl.archive.publication:Validation"),
 }

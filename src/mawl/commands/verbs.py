@@ -106,7 +106,7 @@ class Argument(Option, frozen=True, kw_only=True):
     operand: bool = False
 
 
-class Shared(NamedTuple):
+class SharedOptions(NamedTuple):
     """Options that a run, its nodes or a campaign declare, by their fields; ``RunSpec`` reads them."""
 
     fields: tuple[str, ...]
@@ -159,7 +159,7 @@ def operand(metavar: str | None, text: str, **named: Any) -> Any:
 
 def options_of_run(*fields: str, briefs: Mapping[str, str] | None = None) -> Any:
     """A field that stands for these options of a run, of its nodes or of a campaign, as they are declared."""
-    return Shared(fields, briefs)
+    return SharedOptions(fields, briefs)
 
 
 class Arguments(argparse.Namespace):
@@ -175,7 +175,7 @@ class Arguments(argparse.Namespace):
         arguments: dict[str, Argument] = {}
         for field, kind in get_type_hints(cls).items():
             declared = getattr(cls, field, None)
-            if isinstance(declared, Shared):
+            if isinstance(declared, SharedOptions):
                 arguments |= {argument.name: argument for argument in declared.arguments()}
             elif isinstance(declared, Argument):
                 words = dict(declared.form.arguments if declared.form else _words(kind))

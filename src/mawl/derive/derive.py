@@ -62,14 +62,14 @@ class DeriveRequest(msgspec.Struct, frozen=True, kw_only=True):
     libraries: Mapping[Role, Sequence[Pattern[str]]] = {}
 
 
-class Derived(msgspec.Struct, frozen=True):
+class Derivation(msgspec.Struct, frozen=True):
     """The workload and its evidence."""
 
     workload: DerivedWorkload
     evidence: DerivedEvidence
 
 
-def derive(run: Run, request: DeriveRequest) -> Derived:
+def derive(run: Run, request: DeriveRequest) -> Derivation:
     """Derive the jobs of a run.
 
     Raises ``UsageError`` where no job is left, and where the jobs lie hours apart and no
@@ -96,7 +96,7 @@ def derive(run: Run, request: DeriveRequest) -> Derived:
     ends = {job.job: job.ended_seconds for job in evidence if job.ended_seconds is not None}
     window = request.night.ends_at - request.night.starts_at if request.night else None
     untimed = sum(job.started_at is None for job in records)
-    return Derived(
+    return Derivation(
         DerivedWorkload(tables=tables.records(), jobs=tuple(jobs)),
         DerivedEvidence(
             jobs_in_logs=len(records),

@@ -10,7 +10,7 @@ import tomli_w
 
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
-from mawl.derive.derive import Derived
+from mawl.derive.derive import Derivation
 from mawl.derive.evidence import (
     DerivedEvidence,
     LeftOut,
@@ -321,7 +321,7 @@ def make_derived_folder(path: Path) -> None:
         ) from None
 
 
-def write_derived(path: Path, derived: Derived) -> None:
+def write_derived(path: Path, derived: Derivation) -> None:
     """Write the four files; the workload file comes last, so that a folder that has it is whole."""
     evidence = derived.evidence
     files: dict[str, Callable[[], bytes]] = {
@@ -334,7 +334,7 @@ def write_derived(path: Path, derived: Derived) -> None:
         replace_file(path / name, made())
 
 
-def write_nights(path: Path, thinning: Thinning, nights: Sequence[Derived]) -> None:
+def write_nights(path: Path, thinning: Thinning, nights: Sequence[Derivation]) -> None:
     """A derived folder for each night (``night-1``), and ``nights.json`` with what each stands for."""
     for one, derived in zip(thinning.chosen, nights, strict=True):
         folder = path / f"night-{one.number}"
@@ -343,7 +343,7 @@ def write_nights(path: Path, thinning: Thinning, nights: Sequence[Derived]) -> N
     replace_file(path / NIGHTS, msgspec.json.format(msgspec.json.encode(thinning), indent=1))
 
 
-def _workload(derived: Derived) -> str:
+def _workload(derived: Derivation) -> str:
     jobs = len(derived.workload.jobs)
     head = "# Derived from logs by mawl: evidence.html says how sure each number is.\n"
     return head + tomli_w.dumps({"name": "shop", "title": f"{jobs} jobs derived from logs", "derived": FILE})

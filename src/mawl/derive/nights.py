@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from mawl.base.errors import UsageError
 from mawl.base.units import counted_noun
-from mawl.derive.derive import Derived, DeriveRequest, chosen_jobs, derive, unsized_nodes
+from mawl.derive.derive import Derivation, DeriveRequest, chosen_jobs, derive, unsized_nodes
 from mawl.figures.nights import DailyWindow, Night, NightLoad, by_night, load_of
 from mawl.records.model.records import JobRecord
 from mawl.records.store import Run
@@ -51,7 +51,7 @@ class Thinning(msgspec.Struct, frozen=True, kw_only=True):
 
 def derive_nights(
     run: Run, request: DeriveRequest, window: DailyWindow, count: int
-) -> tuple[Thinning, list[Derived]]:
+) -> tuple[Thinning, list[Derivation]]:
     """The nights that represent all of a run, each derived; their jobs have the nights as ``weight``.
 
     Raises ``UsageError`` as ``thinned`` and ``derive`` do.
@@ -63,9 +63,9 @@ def derive_nights(
     ]
 
 
-def _weighted(derived: Derived, nights: int) -> Derived:
+def _weighted(derived: Derivation, nights: int) -> Derivation:
     jobs = tuple(msgspec.structs.replace(job, weight=float(nights)) for job in derived.workload.jobs)
-    return Derived(msgspec.structs.replace(derived.workload, jobs=jobs), derived.evidence)
+    return Derivation(msgspec.structs.replace(derived.workload, jobs=jobs), derived.evidence)
 
 
 def parse_daily(text: str, zone: tzinfo | None = None) -> DailyWindow:

@@ -11,7 +11,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError
 from mawl.base.foreign import json_record, read_regular
-from mawl.plan.derived_program import Planned, derived_program, planned
+from mawl.plan.derived_program import DerivedJobPlan, derived_program, planned
 from mawl.plan.programs import Program
 from mawl.plan.spec import WorkloadSpec
 from mawl.plan.workload import Plan
@@ -53,7 +53,7 @@ def load_derived(path: Path, *, inside: Path | None = None) -> DerivedWorkload:
     return decoded(content, where=str(path))
 
 
-def derived_jobs(spec: WorkloadSpec, where: str, *, inside: Path | None = None) -> dict[str, Planned]:
+def derived_jobs(spec: WorkloadSpec, where: str, *, inside: Path | None = None) -> dict[str, DerivedJobPlan]:
     """The derived jobs that a workload's file names, by their names; none where it names no file.
 
     A relative name is from the directory of the workload file ``where``.

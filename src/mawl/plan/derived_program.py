@@ -169,17 +169,17 @@ FILL_OVERHEAD_BYTES = 4.0
 """Of a record, by zstd level 1 (``InputTable``); tests/plan holds them."""
 
 
-class Planned(msgspec.Struct, frozen=True):
+class DerivedJobPlan(msgspec.Struct, frozen=True):
     """A derived job in a plan, with the tables that it reads."""
 
     job: DerivedJob
     tables: tuple[DerivedTable, ...] = ()
 
 
-def planned(job: DerivedJob, tables: Mapping[str, DerivedTable]) -> Planned:
+def planned(job: DerivedJob, tables: Mapping[str, DerivedTable]) -> DerivedJobPlan:
     """A job of a file with those of the file's tables that it names."""
     names = dict.fromkeys(name for step in job.steps for name in step.tables)
-    return Planned(job=job, tables=tuple(tables[name] for name in names))
+    return DerivedJobPlan(job=job, tables=tuple(tables[name] for name in names))
 
 
 def options_of_record(options: Options, job: DerivedJob, scale: float) -> Options:
@@ -219,7 +219,7 @@ def class_of(job: DerivedJob) -> ProgramClass:
     return "memory" if longest.kernel == "hold" else "compute"
 
 
-def derived_program(one: Planned) -> Program:
+def derived_program(one: DerivedJobPlan) -> Program:
     """The declaration of a derived job; its sizes are those of its record at scale 1.
 
     Memory is ``memsize`` of the job's options, which the plan sets to the peak of its steps.

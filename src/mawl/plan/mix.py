@@ -14,7 +14,7 @@ import tomli_w
 
 from mawl.base.errors import UsageError
 from mawl.plan.catalogue import CATALOGUE, Command
-from mawl.plan.derived_program import Planned
+from mawl.plan.derived_program import DerivedJobPlan
 from mawl.plan.spec import JobSpec, SessionSpec, WorkloadSpec
 from mawl.plan.workload import START_GATE, JobPlan, Plan, SessionPlan
 from mawl.records.spec.program_options import Options
@@ -258,7 +258,7 @@ class JobKind(NamedTuple):
     scale: float
     options: Options
     command: Command | None = None
-    derived: Planned | None = None
+    derived: DerivedJobPlan | None = None
 
 
 def job_kinds(plan: Plan) -> dict[JobKind, list[str]]:

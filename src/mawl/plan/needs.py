@@ -163,7 +163,7 @@ class JobSeconds(msgspec.Struct, frozen=True):
     basis: str
 
 
-class Asked(msgspec.Struct, frozen=True, kw_only=True):
+class Demand(msgspec.Struct, frozen=True, kw_only=True):
     """Bytes that the jobs of a plan move for each second of their CPU time.
 
     ``by_role`` is null where the bytes or the CPU seconds of some job are not known; ``basis`` then has the
@@ -179,7 +179,7 @@ class Asked(msgspec.Struct, frozen=True, kw_only=True):
         return None if self.by_role is None else sum(sum(ways.values()) for ways in self.by_role.values())
 
 
-def asked_per_cpu_second(plan: Plan, seconds: JobSeconds) -> Asked:
+def asked_per_cpu_second(plan: Plan, seconds: JobSeconds) -> Demand:
     """Bytes of all jobs by role and direction, over the CPU seconds of all jobs."""
     programs = programs_in(plan)
     moved: dict[Role, dict[Direction, int]] = {role: {"read": 0, "written": 0} for role in ROLES}
@@ -196,11 +196,11 @@ def asked_per_cpu_second(plan: Plan, seconds: JobSeconds) -> Asked:
                 moved[role][direction] += size
     if unknown or not cpu_seconds:
         why = f"bytes or CPU seconds of {', '.join(sorted(unknown))} are not known"
-        return Asked(by_role=None, basis=why if unknown else "the jobs have no CPU seconds")
+        return Demand(by_role=None, basis=why if unknown else "the jobs have no CPU seconds")
     by_role: dict[Role, dict[Direction, float]] = {
         role: {way: size / cpu_seconds for way, size in ways.items()} for role, ways in moved.items()
     }
-    return Asked(by_role=by_role, basis=seconds.basis)
+    return Demand(by_role=by_role, basis=seconds.basis)
 
 
 def requests_under_way(plan: Plan) -> int:

@@ -12,7 +12,7 @@ import tomli_w
 from mawl.plan.catalogue import Command
 from mawl.plan.derived_jobs import derived_of, encoded
 from mawl.plan.environment import digest_of
-from mawl.plan.needs import Asked, Needs
+from mawl.plan.needs import Demand, Needs
 from mawl.plan.workload import JobPlan, Plan, shipped
 from mawl.records.definitions import block, count, flag, listing, rate, seconds, share, size, text, unitless
 from mawl.records.model.derived import FILE
@@ -55,7 +55,7 @@ class PlannedRequests(msgspec.Struct, frozen=True, kw_only=True):
     ]
 
 
-class PlannedAsked(msgspec.Struct, frozen=True, kw_only=True):
+class PlannedDemand(msgspec.Struct, frozen=True, kw_only=True):
     """What the jobs ask of a role for each second of their CPU time."""
 
     read_bytes_per_cpu_second: Annotated[
@@ -133,7 +133,7 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
     ]
     bytes: Annotated[dict[Role, PlannedBytes], block(member="role")]
     requests: Annotated[dict[Role, PlannedRequests], block(member="role")]
-    asked: Annotated[dict[Role, PlannedAsked], block(member="role")]
+    asked: Annotated[dict[Role, PlannedDemand], block(member="role")]
     asked_bytes_per_cpu_second: Annotated[
         float | None,
         rate(
@@ -167,7 +167,7 @@ class PrintedPlan(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def printed_plan(
-    plan: Plan, needed: Needs, asked: Asked, *, elapsed_seconds: float | None, elapsed_basis: str
+    plan: Plan, needed: Needs, asked: Demand, *, elapsed_seconds: float | None, elapsed_basis: str
 ) -> PrintedPlan:
     """The plan with what it needs; bytes are null if no program declares them."""
     declared = bool(needed.declared_jobs)
@@ -200,7 +200,7 @@ def printed_plan(
             for role, counts in needed.requests.items()
         },
         asked={
-            role: PlannedAsked(
+            role: PlannedDemand(
                 read_bytes_per_cpu_second=rates[role]["read"] if rates else None,
                 written_bytes_per_cpu_second=rates[role]["written"] if rates else None,
             )

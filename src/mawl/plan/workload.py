@@ -18,7 +18,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
 from mawl.plan.catalogue import CATALOGUE, Command, default_name, user_program
-from mawl.plan.derived_program import Planned, options_of_record
+from mawl.plan.derived_program import DerivedJobPlan, options_of_record
 from mawl.plan.spec import (
     JobSpec,
     SessionSpec,
@@ -136,7 +136,7 @@ class JobPlan(msgspec.Struct, frozen=True, kw_only=True):
     """Of a command; the catalogue has those of its programs."""
     entry: str | None = None
     """``module:Class`` of a user's program."""
-    derived: Planned | None = None
+    derived: DerivedJobPlan | None = None
     """Of a derived job: its record, at scale 1."""
 
 
@@ -232,7 +232,7 @@ def make_plan(
     options: Options | None = None,
     seed: int = DEFAULT_SEED,
     saving: float = DEFAULT_SAVING,
-    derived: Mapping[str, Planned] = MappingProxyType({}),
+    derived: Mapping[str, DerivedJobPlan] = MappingProxyType({}),
     arrivals: Arrivals = "clock",
 ) -> Plan:
     """Expand and check a workload.
@@ -276,7 +276,7 @@ def make_plan(
     return plan
 
 
-def _check_derived(derived: Mapping[str, Planned], taken: Container[str], where: str) -> None:
+def _check_derived(derived: Mapping[str, DerivedJobPlan], taken: Container[str], where: str) -> None:
     for name in derived:
         if name in taken:
             raise InvalidFileError(
@@ -300,7 +300,7 @@ class _Expansion:
         scale: float,
         options: Options,
         spec: WorkloadSpec,
-        derived: Mapping[str, Planned],
+        derived: Mapping[str, DerivedJobPlan],
     ) -> None:
         self.where, self.scale, self.options = where, scale, options
         self.derived = derived

@@ -27,7 +27,7 @@ from mawl.programs.toolkit.models import (
     Design,
     FittedLogistic,
     NewtonProducts,
-    Recombined,
+    RecombinedFit,
     chances,
     fit,
     indicator_names,
@@ -274,7 +274,7 @@ class _StepwiseSelection(PreparedJob):
     def _refit(self) -> None:
         places = [np.concatenate(([0], selection.chosen)) for selection in self.logistic]
         linear = np.concatenate(([0], self.linear.chosen))
-        self.refitted = [Recombined(len(chosen)) for chosen in places]
+        self.refitted = [RecombinedFit(len(chosen)) for chosen in places]
         with self.context.steps.step("refit") as step:
 
             def refit(columns: Numbers) -> tuple[float, list[FittedLogistic]]:
@@ -330,7 +330,7 @@ class _StepwiseSelection(PreparedJob):
             "yield", self.linear.coefficients, truth[places], self.linear.errors, SIGMAS
         )
 
-    def _check_logistic(self, name: str, true: Logistic, selection: Stepwise, model: Recombined) -> float:
+    def _check_logistic(self, name: str, true: Logistic, selection: Stepwise, model: RecombinedFit) -> float:
         truth = self.design.truth(true.intercept, true.terms, LOGIT_UNIT)
         _check_terms(name, self.design, selection.chosen, true)
         expected = truth[np.concatenate(([0], selection.chosen))]

@@ -26,7 +26,7 @@ from mawl.programs.toolkit.groups import PreparedJob, even_blocks, numeric_schem
 from mawl.programs.toolkit.models import (
     Design,
     FittedLogistic,
-    Recombined,
+    RecombinedFit,
     chances,
     fit,
     indicator_names,
@@ -119,7 +119,7 @@ class _SurveyLogistic(PreparedJob):
         super().__init__(context, TABLE, _SCHEMA, "the respondents")
         self.design = Design(_NAMES, _PRODUCTS)
         self.weight, self.weight_squares = 0.0, 0.0
-        self.fitted = Recombined(len(self.design))
+        self.fitted = RecombinedFit(len(self.design))
         self.totals = ClusterTotals(STRATA, len(self.design))
         self.information = np.zeros((len(self.design), len(self.design)))
         self.linearised_rows = 0

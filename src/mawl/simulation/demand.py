@@ -10,7 +10,7 @@ from typing import Literal
 
 from mawl.plan.workload import Plan
 from mawl.records.spec.program_options import Options, Role
-from mawl.simulation.page_cache import Moved, MovedWays, PushedOut, WriteBack
+from mawl.simulation.page_cache import MovedBytes, MovedWays, PushedOut, WriteBack
 from mawl.simulation.reach import DeviceReach, ShownJob, reach_of
 
 USUAL_REQUEST_BYTES = Options().bufsize_bytes
@@ -372,7 +372,7 @@ def _less(before: float, now: float) -> float:
     return min(now / before, 1.0) if before > 0.0 else 1.0
 
 
-def _way(ways: MovedWays, direction: Direction) -> Moved:
+def _way(ways: MovedWays, direction: Direction) -> MovedBytes:
     return ways.read if direction == "read" else ways.written
 
 
@@ -399,7 +399,7 @@ def _reached_ratios(jobs: Mapping[str, JobDemand]) -> dict[tuple[Role, Direction
     return {key: crossed[key] / asked[key] for key in asked if asked[key] > 0.0}
 
 
-def _change(before: Moved, after: Moved, reached_ratio: float) -> _Change | None:
+def _change(before: MovedBytes, after: MovedBytes, reached_ratio: float) -> _Change | None:
     """How the bytes of a role and direction change with the model's; None: they stay."""
     old, new, first = before.missed_ratio, after.missed_ratio, before.first_ratio
     if old is None or new is None or first is None:

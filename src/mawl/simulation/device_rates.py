@@ -224,7 +224,7 @@ def served_roles(facts: RunFacts) -> tuple[Role, ...]:
 
 
 @dataclass(frozen=True)
-class _Served:
+class _ServedBytes:
     """Of one direction: bytes over all links, and at the server's devices, in each window."""
 
     crossed: Floats
@@ -264,11 +264,11 @@ def with_served_bytes(
 
 def _measured(
     facts: RunFacts, samples: RunSamples | None, edges: Sequence[float] | None
-) -> dict[Direction, _Served] | None:
+) -> dict[Direction, _ServedBytes] | None:
     if samples is None or edges is None:
         return None
     lengths, whole = np.diff(edges), (edges[0], edges[-1])
-    found: dict[Direction, _Served] = {}
+    found: dict[Direction, _ServedBytes] = {}
     for direction, way in WAYS.items():
         networks = [_known(network_rates(samples, node, way, edges)) for node in samples.nodes]
         crossed = [rates for rates in networks if rates is not None]
@@ -277,7 +277,7 @@ def _measured(
         if not crossed or len(reached) < len(devices):
             return None
         over = [network_rates(samples, node, way, whole)[0] or 0.0 for node in samples.nodes]
-        found[direction] = _Served(
+        found[direction] = _ServedBytes(
             _of_sum(np.sum(crossed, axis=0) * lengths, sum(over) * (whole[1] - whole[0])),
             np.sum(reached, axis=0) * lengths,
         )
@@ -300,7 +300,7 @@ def _shared_out(
     jobs: Mapping[str, JobDemand],
     asked: Callable[[Flow], float],
     direction: Direction,
-    one: _Served,
+    one: _ServedBytes,
     edges: Sequence[float],
 ) -> dict[str, JobDemand]:
     inside = {

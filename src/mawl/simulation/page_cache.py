@@ -98,7 +98,7 @@ class WriteBack:
 
 
 @dataclass(kw_only=True)
-class Moved:
+class MovedBytes:
     """Bytes in one direction: what programs asked for, and what reached the device.
 
     ``direct_bytes`` are those of direct requests, which are in both.  ``first_bytes`` are first reads of a
@@ -141,8 +141,8 @@ class PushedOut:
 class MovedWays:
     """Bytes of some files in both directions."""
 
-    read: Moved = field(default_factory=Moved)
-    written: Moved = field(default_factory=Moved)
+    read: MovedBytes = field(default_factory=MovedBytes)
+    written: MovedBytes = field(default_factory=MovedBytes)
 
 
 @dataclass
@@ -233,7 +233,7 @@ class PageCache:
         if self._dirty_bytes > self._background_bytes():
             self._send_all(self._kind_of(file))
 
-    def pass_by(self, direction: Moved, size: float) -> None:
+    def pass_by(self, direction: MovedBytes, size: float) -> None:
         """A direct request: all of it reaches the device, and nothing is kept."""
         direction.application_bytes += size
         direction.device_bytes += size

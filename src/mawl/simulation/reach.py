@@ -20,7 +20,7 @@ from mawl.plan.programs import Pass, Program, Step
 from mawl.plan.progress import Progress
 from mawl.plan.workload import JobPlan, Plan
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.simulation.page_cache import Moved, MovedWays, PageCache, PushedOut, WriteBack, blocks_of
+from mawl.simulation.page_cache import MovedBytes, MovedWays, PageCache, PushedOut, WriteBack, blocks_of
 
 BLOCKS_OF_MEMORY = 256
 """The model's block is this part of memory: finer ones change reach by less than 0.01."""
@@ -120,7 +120,7 @@ def reach_of(
     )
 
 
-def _reached(moved: Iterable[Moved]) -> float | None:
+def _reached(moved: Iterable[MovedBytes]) -> float | None:
     parts = list(moved)
     asked = sum(part.application_bytes for part in parts)
     return sum(part.device_bytes for part in parts) / asked if asked else None

@@ -17,11 +17,11 @@ from mawl.records.model.summary.judgement import Limit
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
 from mawl.tuning.records import (
-    Checked,
     CheckedSetting,
     FileUnread,
     Platform,
     Profile,
+    SettingsCheck,
     State,
     TuningSetting,
     Value,
@@ -101,7 +101,7 @@ def machine_settings(reading: CurrentSettings) -> CurrentSettings:
 
 def check(
     reading: CurrentSettings, wanted: Sequence[Profile] | None, shipped: Mapping[str, Profile]
-) -> Checked:
+) -> SettingsCheck:
     """The comparison.
 
     ``wanted`` are the profiles that a user named; without them those that are checked anyway, for the
@@ -116,7 +116,7 @@ def check(
         for row in _rows(node, inventory, setting, reading, named=wanted is not None)
     ]
     rows.sort(key=lambda row: (STATES.index(row.state), -(row.weight_ratio or 0.0)))
-    return Checked(
+    return SettingsCheck(
         run_id=reading.run_id,
         collected=reading.collected,
         platform=reading.platform,

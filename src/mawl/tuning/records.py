@@ -233,7 +233,7 @@ class CheckedSetting(msgspec.Struct, frozen=True, kw_only=True):
     persist: Annotated[str | None, text("What makes it last.", PROFILES)]
 
 
-class Checked(msgspec.Struct, frozen=True, kw_only=True):
+class SettingsCheck(msgspec.Struct, frozen=True, kw_only=True):
     """Settings compared with what is recommended: ``tune.`` in docs/reference/metrics.md."""
 
     run_id: Annotated[
@@ -255,4 +255,4 @@ class Checked(msgspec.Struct, frozen=True, kw_only=True):
     settings: list[CheckedSetting]
 
 
-TUNING_METRICS: tuple[Metric, ...] = metrics_of(Checked, ("tune",))
+TUNING_METRICS: tuple[Metric, ...] = metrics_of(SettingsCheck, ("tune",))

@@ -13,7 +13,7 @@ from mawl.reports.document import Block, Commands, Part, Sentences, Table, each
 from mawl.reports.layout import ABSENT
 from mawl.tuning.changes import Changes, Outcome, SettingChange, changes, recorded_settings
 from mawl.tuning.profile_files import profiles
-from mawl.tuning.records import Checked, CheckedSetting, Profile, TuningSetting, Unit, Value
+from mawl.tuning.records import CheckedSetting, Profile, SettingsCheck, TuningSetting, Unit, Value
 
 LEGEND = "mawl tune show PROFILE lists one; --all all of them; * is checked without being named."
 WEIGHT = "at stake"
@@ -62,7 +62,7 @@ def profile_parts(profile: Profile) -> list[Part]:
     return parts
 
 
-def parts(found: Checked, *, whole: bool) -> list[Part]:
+def parts(found: SettingsCheck, *, whole: bool) -> list[Part]:
     """What differs, the weightiest first, with commands; with ``whole`` also everything else."""
     shown = [row for row in found.settings if whole or row.state == "differs"]
     every = [Part(_head(found))]
@@ -84,7 +84,7 @@ def parts(found: Checked, *, whole: bool) -> list[Part]:
     ]
 
 
-def _head(found: Checked) -> list[Block]:
+def _head(found: SettingsCheck) -> list[Block]:
     what = (
         f"run {found.run_id}"
         if found.run_id
@@ -101,7 +101,7 @@ def _head(found: Checked) -> list[Block]:
     ]
 
 
-def _release(found: Checked) -> list[str]:
+def _release(found: SettingsCheck) -> list[str]:
     """Which advice for SAS was taken, and why."""
     if found.release is not None:
         return [f"the logs are of SAS {found.release}"]

@@ -29,7 +29,7 @@ REFERENCE_HERTZ = 4.116e9
 DeviceKind = Literal["disk_7200", "disk_15000", "flash_array", "flash_card"]
 
 
-class Quoted(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class QuotedFigure(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """A figure and the words of its paper; ``printed`` if the figure is printed in another way.
 
     The figure is the printed one multiplied by ``times``: a number of equal parts that the quotation names,
@@ -52,9 +52,9 @@ class Ports(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     """
 
     kind: Literal["fc", "ethernet"]
-    ports: Quoted
-    gbit: Quoted
-    total_gb: Quoted | None = None
+    ports: QuotedFigure
+    gbit: QuotedFigure
+    total_gb: QuotedFigure | None = None
 
 
 class Tier(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
@@ -76,15 +76,15 @@ class Store(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     name: str
     kind: DeviceKind
     roles: list[Role]
-    units: Quoted
-    block_kib: Quoted | None = None
+    units: QuotedFigure
+    block_kib: QuotedFigure | None = None
     cache: str | None = None
     random: Tier | None = None
     software_raid: str | None = None
-    capacity_tb: Quoted | None = None
-    used_tb: list[Quoted] = []
-    read_mb: Quoted | None = None
-    write_mb: Quoted | None = None
+    capacity_tb: QuotedFigure | None = None
+    used_tb: list[QuotedFigure] = []
+    read_mb: QuotedFigure | None = None
+    write_mb: QuotedFigure | None = None
     local: bool = False
 
 
@@ -100,15 +100,15 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
 
     result: str
     workload: Literal["mixed20", "mixed30", "mixed30-19"]
-    cores: list[Quoted]
-    memory_gib: Quoted
+    cores: list[QuotedFigure]
+    memory_gib: QuotedFigure
     devices: list[Store]
     thread_share: str
     variant: str | None = None
-    sessions: Quoted | None = None
+    sessions: QuotedFigure | None = None
     sessions_assumed: str | None = None
-    threads_per_core: Quoted | None = None
-    clock_mhz: Quoted | None = None
+    threads_per_core: QuotedFigure | None = None
+    clock_mhz: QuotedFigure | None = None
     clock: str | None = None
     link: Ports | None = None
     fabric: Ports | None = None
@@ -125,7 +125,7 @@ class PublishedSystem(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
     def nodes(self) -> int:
         return sum(kind.count for kind in self.cores)
 
-    def quoted(self) -> Iterator[tuple[str, Quoted]]:
+    def quoted(self) -> Iterator[tuple[str, QuotedFigure]]:
         for name in self.__struct_fields__:
             yield from _quoted(name, getattr(self, name))
 
@@ -141,12 +141,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tru
     systems: list[PublishedSystem]
 
 
-class _Assumed(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Assumption(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     values: dict[str, Value]
 
 
-def _quoted(key: str, held: object) -> Iterator[tuple[str, Quoted]]:
-    if isinstance(held, Quoted):
+def _quoted(key: str, held: object) -> Iterator[tuple[str, QuotedFigure]]:
+    if isinstance(held, QuotedFigure):
         yield key, held
     elif isinstance(held, list):
         for number, one in enumerate(held):
@@ -166,7 +166,7 @@ def published_systems() -> tuple[PublishedSystem, ...]:
 @cache
 def assumed() -> dict[str, Value]:
     """The one table of what is assumed, by name."""
-    return toml.load(SHIPPED / f"{ASSUMED}.toml", _Assumed).values
+    return toml.load(SHIPPED / f"{ASSUMED}.toml", _Assumption).values
 
 
 def value(name: str) -> float:

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from mawl.base.errors import UnreadableRunError, UsageError
-from mawl.derive.derive import Derived, DeriveRequest, derive
+from mawl.derive.derive import Derivation, DeriveRequest, derive
 from mawl.derive.replay.compare import NO_CLOCK, replay
 from mawl.derive.replay.records import Replay
 from mawl.derive.replay.tables import NOT_A_FINDING
@@ -42,12 +42,12 @@ def shop(tmp_path_factory: pytest.TempPathFactory) -> Run:
 
 
 @pytest.fixture(scope="module")
-def derived(shop: Run) -> Derived:
+def derived(shop: Run) -> Derivation:
     return derive(shop, HASHED)
 
 
 @pytest.fixture(scope="module")
-def found(shop: Run, derived: Derived, tmp_path_factory: pytest.TempPathFactory) -> Replay:
+def found(shop: Run, derived: Derivation, tmp_path_factory: pytest.TempPathFactory) -> Replay:
     return replay(shop, replayed_run(tmp_path_factory.mktemp("ran") / "run", derived.workload))
 
 
@@ -101,7 +101,7 @@ def test_how_near_single_steps_come(found: Replay) -> None:
     assert near["moved_bytes"][0] == 9
 
 
-def test_a_faster_run_is_as_far_away_as_a_slower_one(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_a_faster_run_is_as_far_away_as_a_slower_one(shop: Run, derived: Derivation, tmp_path: Path) -> None:
     found = replay(shop, replayed_run(tmp_path / "run", derived.workload, slower=1 / SLOWER))
     real = next(one for one in found.closeness if one.figure == "real_seconds")
     assert real.median == pytest.approx(SLOWER)
@@ -123,7 +123,7 @@ def test_the_night_of_both_sides_with_the_chain_that_ended_last(found: Replay) -
 
 
 def test_the_curves_of_jobs_against_a_count_of_every_tenth_of_a_second(
-    found: Replay, shop: Run, derived: Derived
+    found: Replay, shop: Run, derived: Derivation
 ) -> None:
     at_once = found.jobs_at_once
     assert at_once is not None and at_once.jobs == 3
@@ -185,7 +185,9 @@ def test_growth_is_in_bytes_and_cpu_time_of_the_logs_and_not_in_their_real_time(
     assert any("times 1.3" in text for text in found.remarks)
 
 
-def test_a_run_at_another_scale_has_steps_and_no_night(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_a_run_at_another_scale_has_steps_and_no_night(
+    shop: Run, derived: Derivation, tmp_path: Path
+) -> None:
     workload = replace(facts().workload, scale=0.5)
     found = replay(shop, replayed_run(tmp_path / "run", derived.workload, workload=workload))
     assert found.scale == 0.5
@@ -197,7 +199,7 @@ def test_a_run_at_another_scale_has_steps_and_no_night(shop: Run, derived: Deriv
 
 
 def test_jobs_that_started_in_turn_have_steps_and_no_night(
-    shop: Run, derived: Derived, tmp_path: Path
+    shop: Run, derived: Derivation, tmp_path: Path
 ) -> None:
     closed = replayed_run(tmp_path / "closed", derived.workload, spec=RunSpec(arrivals="closed"))
     found = replay(shop, closed)
@@ -232,7 +234,7 @@ def test_jobs_of_a_part_of_the_logs_are_found(tmp_path: Path, keep: bool) -> Non
     ]
 
 
-def test_jobs_that_failed_are_counted_and_left_out(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_jobs_that_failed_are_counted_and_left_out(shop: Run, derived: Derivation, tmp_path: Path) -> None:
     names = [job.name for job in derived.workload.jobs]
     found = replay(
         shop, replayed_run(tmp_path / "run", derived.workload, failed=names[:1], without=names[1:2])
@@ -244,13 +246,15 @@ def test_jobs_that_failed_are_counted_and_left_out(shop: Run, derived: Derived, 
     assert found.jobs_at_once is not None and found.jobs_at_once.jobs == 1
 
 
-def test_a_run_without_a_finished_job_cannot_be_compared(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_a_run_without_a_finished_job_cannot_be_compared(
+    shop: Run, derived: Derivation, tmp_path: Path
+) -> None:
     names = [job.name for job in derived.workload.jobs]
     with pytest.raises(UsageError, match="of 3 jobs none finished with a right answer"):
         replay(shop, replayed_run(tmp_path / "run", derived.workload, failed=names))
 
 
-def test_a_step_that_the_run_lacks_is_counted(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_a_step_that_the_run_lacks_is_counted(shop: Run, derived: Derivation, tmp_path: Path) -> None:
     first = derived.workload.jobs[0]
     shorter = replace(first, steps=first.steps[:2])
     ran = replayed_run(
@@ -263,14 +267,14 @@ def test_a_step_that_the_run_lacks_is_counted(shop: Run, derived: Derived, tmp_p
     assert "the run has no record of 1 step" in found.remarks
 
 
-def test_without_io_by_role_bytes_are_not_compared(shop: Run, derived: Derived, tmp_path: Path) -> None:
+def test_without_io_by_role_bytes_are_not_compared(shop: Run, derived: Derivation, tmp_path: Path) -> None:
     found = replay(shop, replayed_run(tmp_path / "run", derived.workload, counted=False))
     assert found.total.moved_bytes.run is None
     assert found.steps[0].figures.moved_bytes.ratio is None
     assert "bytes are not compared: the run did not count I/O by role" in found.remarks
 
 
-def test_logs_of_another_shop_are_told_apart(derived: Derived, tmp_path: Path) -> None:
+def test_logs_of_another_shop_are_told_apart(derived: Derivation, tmp_path: Path) -> None:
     """The same programs and steps, which took other times."""
     texts = {name: text.replace("2:00.00", "2:00.01") for name, text in logs(OTHER_WORDS).items()}
     other = run_of(tmp_path / "other", texts)
@@ -307,7 +311,7 @@ def started_after(run: Run, moment: float) -> list[JobRecord]:
     return [job for job in run.job_records() if job.started_at is not None and job.started_at >= moment]
 
 
-def test_logs_without_a_job_are_no_logs_of_this_run(derived: Derived, tmp_path: Path) -> None:
+def test_logs_without_a_job_are_no_logs_of_this_run(derived: Derivation, tmp_path: Path) -> None:
     some = facts(kind="imported")
     RunWriter(tmp_path / "empty", some, plan=PLAN).finish(some)
     with pytest.raises(UsageError, match="0 of its 3 jobs have the steps"):
@@ -315,7 +319,7 @@ def test_logs_without_a_job_are_no_logs_of_this_run(derived: Derived, tmp_path: 
 
 
 def test_a_run_that_lost_its_derived_jobs_is_one_sentence(
-    shop: Run, derived: Derived, tmp_path: Path
+    shop: Run, derived: Derivation, tmp_path: Path
 ) -> None:
     ran = replayed_run(tmp_path / "run", derived.workload)
     (ran.path / "derived.json").unlink()
@@ -324,7 +328,7 @@ def test_a_run_that_lost_its_derived_jobs_is_one_sentence(
 
 
 def test_a_run_that_repeats_the_night_on_several_nodes_is_refused(
-    shop: Run, derived: Derived, tmp_path: Path
+    shop: Run, derived: Derivation, tmp_path: Path
 ) -> None:
     nodes = [
         NodeRun(node=name, run_id=name, workload="shop", sessions=2, jobs=3, outcome="completed")
@@ -334,7 +338,7 @@ def test_a_run_that_repeats_the_night_on_several_nodes_is_refused(
         replay(shop, replayed_run(tmp_path / "run", derived.workload, node_runs=nodes))
 
 
-def test_a_measured_run_is_compared_like_its_logs(derived: Derived, tmp_path: Path) -> None:
+def test_a_measured_run_is_compared_like_its_logs(derived: Derivation, tmp_path: Path) -> None:
     """Derived from a run folder: here from that of a run of derived jobs, which is a run like any."""
     first = replayed_run(tmp_path / "first", derived.workload)
     again = derive(first, DeriveRequest())

@@ -20,7 +20,7 @@ from mawl.measure.compressibility.codecs import (
     original_bytes,
     saved_share,
 )
-from mawl.measure.compressibility.volumes import Stored, parse_compsize, parse_mm_stat, parse_zfs_get
+from mawl.measure.compressibility.volumes import StorageSaving, parse_compsize, parse_mm_stat, parse_zfs_get
 from tests.files import text_of
 
 KIB = 1024
@@ -114,9 +114,9 @@ zstd        35%     29904896     85458944     85458944
 
 
 def test_zfs_states_its_ratio_beside_the_bytes() -> None:
-    assert parse_zfs_get(ZFS_ALL) == Stored(3874304, 4602880, compression_ratio=1.0)
+    assert parse_zfs_get(ZFS_ALL) == StorageSaving(3874304, 4602880, compression_ratio=1.0)
     found = parse_zfs_get(ZFS_ASKED)
-    assert found == Stored(214748364800, 137438953472, compression_ratio=1.56)
+    assert found == StorageSaving(214748364800, 137438953472, compression_ratio=1.56)
     assert found is not None
     assert 1.0 - found.stored_bytes / found.original_bytes == pytest.approx(1.0 - 1.0 / 1.56, abs=0.002)
 
@@ -127,16 +127,16 @@ def test_zfs_without_bytes_is_nothing(text: str) -> None:
 
 
 def test_zfs_without_a_ratio_has_the_bytes() -> None:
-    assert parse_zfs_get("used\t10\nlogicalused\t20\ncompressratio\t-\n") == Stored(20, 10)
+    assert parse_zfs_get("used\t10\nlogicalused\t20\ncompressratio\t-\n") == StorageSaving(20, 10)
 
 
 def test_compsize_has_its_total() -> None:
-    assert parse_compsize(COMPSIZE) == Stored(100663296, 45109248)
+    assert parse_compsize(COMPSIZE) == StorageSaving(100663296, 45109248)
     assert parse_compsize("No files.\n") is None
 
 
 def test_mm_stat_begins_with_original_compressed_and_memory() -> None:
-    assert parse_mm_stat("  4096000 1200000 1400000 0 1400000 12 0 3 3\n") == Stored(
+    assert parse_mm_stat("  4096000 1200000 1400000 0 1400000 12 0 3 3\n") == StorageSaving(
         4096000, 1200000, 1400000
     )
     assert parse_mm_stat("4096000 x 1\n") is None

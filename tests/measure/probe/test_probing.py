@@ -13,7 +13,7 @@ import pytest
 from mawl.measure.probe import process
 from mawl.measure.probe import target as targets
 from mawl.measure.probe.command import KIB, MIB, PlannedTest, ProbeChoice
-from mawl.measure.probe.process import FioEnded, ProbePlace, facts_of, run_fio, why_cached
+from mawl.measure.probe.process import FioExit, ProbePlace, facts_of, run_fio, why_cached
 from mawl.measure.probe.target import ProbeRequest, probe
 from mawl.records.model.probe import Probe, ProbeTarget
 from tests import needs
@@ -202,7 +202,7 @@ def test_the_real_fio_writes_in_its_own_directory_whatever_that_is_called(
     (tmp_path / "within" / name).mkdir()
     seen: list[set[str]] = []
 
-    def real_fio(*given: Any) -> FioEnded:
+    def real_fio(*given: Any) -> FioExit:
         monkeypatch.setenv("PATH", path)
         done = run_fio(*given)
         seen.append(everything(tmp_path))

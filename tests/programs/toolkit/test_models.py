@@ -20,7 +20,7 @@ from mawl.programs.toolkit.estimates import check_coefficients
 from mawl.programs.toolkit.models import (
     Design,
     NewtonProducts,
-    Recombined,
+    RecombinedFit,
     chances,
     check_estimates,
     fit,
@@ -136,7 +136,7 @@ def test_a_newton_step_from_near_by_gives_the_fit(rows: tuple[Numbers, Numbers])
 def test_blocks_put_together_are_near_one_fit(rows: tuple[Numbers, Numbers]) -> None:
     design, outcome = rows
     _, expected, covariance = fit(design, outcome)
-    model = Recombined(6)
+    model = RecombinedFit(6)
     for some in np.array_split(np.arange(ROWS), 4):
         model.add(fit(design[some], outcome[some]))
     assert (model.rows, model.blocks) == (ROWS, 4)

@@ -27,7 +27,7 @@ from mawl.records.model.run import Alone
 from mawl.records.model.signature import SIGNATURE
 from mawl.run.runner.sampling import Sampling
 from mawl.tuning.changes import Changes
-from mawl.tuning.records import Checked
+from mawl.tuning.records import SettingsCheck
 from mawl.tuning.search.records import SearchAnswer
 from mawl.whatif.placement.demand import PlacementAdvice
 from mawl.whatif.records import SimulationAnswer
@@ -152,7 +152,7 @@ def test_every_series_of_the_samples_has_an_entry() -> None:
         )
 
 
-ANSWERS = (Changes, Checked, LabReport, PlacementAdvice, PrintedSize, SearchAnswer, SimulationAnswer)
+ANSWERS = (Changes, SettingsCheck, LabReport, PlacementAdvice, PrintedSize, SearchAnswer, SimulationAnswer)
 ANSWER_METRICS = tuple(metric for answer in ANSWERS for metric in metrics_of(answer))
 
 

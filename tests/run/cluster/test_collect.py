@@ -24,7 +24,7 @@ from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.files import lock
 from mawl.run.cluster import agent
-from mawl.run.cluster.collect import Collected, collect
+from mawl.run.cluster.collect import Collection, collect
 from tests.fakes.merged_sums import check_sums
 from tests.fakes.second_figures import compare
 from tests.fakes.views import judged
@@ -35,7 +35,7 @@ from tests.run.cluster.test_controller import sleepers as sleepers
 NODE2 = f"{RUN}-node2"
 
 
-def joined(lab: Lab, **given: Path) -> Collected:
+def joined(lab: Lab, **given: Path) -> Collection:
     """Collect over the lab's link."""
     asked = len(lab.link.asked)
     found = collect(lab.folder, lambda _: contextlib.nullcontext(lab.link), given)
@@ -81,7 +81,7 @@ def test_a_node_that_was_lost_while_its_jobs_ran_joins_with_its_own_outcome(slee
     sleepers.link.gone.clear()
     there = sleepers.directory / "there" / NODE2
     own = open_run(there, compacting=False)
-    assert joined(sleepers) == Collected(joined=["node2"])
+    assert joined(sleepers) == Collection(joined=["node2"])
     assert not there.exists(), "it was copied"
     facts = sleepers.run().facts
     second = facts.node_runs[1]
@@ -97,7 +97,7 @@ def test_a_node_that_was_lost_while_its_jobs_ran_joins_with_its_own_outcome(slee
     assert outcomes["node2.a.1.sleep"][0] == "finished"
     assert judge.judged(StoredView(sleepers.run())).answer.answer == "not known"
     before = content(sleepers.folder)
-    assert joined(sleepers) == Collected()
+    assert joined(sleepers) == Collection()
     assert content(sleepers.folder) == before, "collecting twice changes nothing"
     assert {entry.name for entry in sleepers.folder.iterdir() if entry.name.startswith(".")} == set()
     until_gone([f"{RUN}-node1", NODE2])
@@ -110,7 +110,7 @@ def test_a_node_that_was_lost_while_it_was_copied_makes_the_run_whole(
     monkeypatch.setattr(agent, "MOST_BYTES", 20_000)
     lab = lost_while_copied(tmp_path)
     lab.link.gone.clear()
-    assert joined(lab) == Collected(joined=["node2"])
+    assert joined(lab) == Collection(joined=["node2"])
     facts = lab.run().facts
     assert (facts.outcome, facts.outcome_reason) == ("completed", None)
     assert [run.outcome for run in facts.node_runs] == ["completed", "completed"]

@@ -8,7 +8,7 @@ import pytest
 
 from mawl.base.errors import RunFailedError
 from mawl.tuning.search.records import Point
-from mawl.tuning.search.search import LOOKS, Search, SearchResult, SearchStep, Taken, look
+from mawl.tuning.search.search import LOOKS, Search, SearchResult, SearchStep, TrialCost, look
 from mawl.tuning.search.space import space_of
 from tests.fakes.search_machine import CONFIDENCE, DRIFTS, SPACE, SearchMachine, rules
 
@@ -123,15 +123,15 @@ def test_a_search_told_its_own_record_decides_alike() -> None:
     """As one that was killed after any run, and continues."""
     effects = {("cpucount", 2): log(0.9), ("sortsize", "64MiB"): log(0.97)}
     machine = SearchMachine(5, drift="walk", effects=effects)
-    taken: list[Taken] = []
+    taken: list[TrialCost] = []
 
-    def recorded(step: SearchStep) -> Taken:
+    def recorded(step: SearchStep) -> TrialCost:
         taken.append(machine(step))
         return taken[-1]
 
     whole = Search(SPACE, rules(5, sampler="tpe"), recorded).carry_out()
 
-    def replayed(step: SearchStep) -> Taken:
+    def replayed(step: SearchStep) -> TrialCost:
         assert step == machine.steps[step.number]
         return taken[step.number]
 
@@ -142,15 +142,15 @@ def test_a_search_told_its_own_record_decides_alike() -> None:
 def test_a_point_whose_runs_fail_is_not_chosen_and_a_baseline_that_fails_is_an_error() -> None:
     machine = SearchMachine(4, effects={("cpucount", 2): log(0.5)})
 
-    def failing(step: SearchStep) -> Taken:
+    def failing(step: SearchStep) -> TrialCost:
         lost = step.point.get("cpucount") == 2
-        return Taken(cost=None, seconds=1.0) if lost else machine(step)
+        return TrialCost(cost=None, seconds=1.0) if lost else machine(step)
 
     found = Search(SPACE, rules(4), failing).carry_out()
     assert found.point is None or found.point["cpucount"] == 1
     assert sum(trial.difference is None for trial in found.trials) == 3
     with pytest.raises(RunFailedError, match="baseline"):
-        Search(SPACE, rules(4), lambda step: Taken(cost=None, seconds=1.0)).carry_out()
+        Search(SPACE, rules(4), lambda step: TrialCost(cost=None, seconds=1.0)).carry_out()
 
 
 def test_the_baseline_itself_is_no_trial() -> None:

@@ -70,7 +70,7 @@ class Picture(msgspec.Struct, frozen=True):
         return _object(changed) if changed else None
 
 
-class Followed(msgspec.Struct, frozen=True):
+class PicturePage(msgspec.Struct, frozen=True):
     """The page of the picture of this ``version``, and what it draws."""
 
     version: int
@@ -115,7 +115,7 @@ class Growing:
         self._picture: Picture | None = None
         self._looked = -math.inf
         self._fresh = False
-        self._page: Followed | None = None
+        self._page: PicturePage | None = None
         self._early_pages = 0
 
     def picture(self) -> Picture:
@@ -145,7 +145,7 @@ class Growing:
         )
         return self._picture
 
-    def page(self) -> Followed:
+    def page(self) -> PicturePage:
         """The page of a picture, made once for each; the newest picture that the share allows.
 
         It draws at least what the last picture called obtainable: a page that loads itself anew
@@ -155,10 +155,12 @@ class Growing:
         if self._page is None or self._page_allowed(self._page, picture):
             self._early_pages += not self._pages.allows()
             made = self._pages.spend(lambda: self._renderers.following(picture.view, picture.summary))
-            self._page = Followed(picture.version, made.encode("utf-8", "backslashreplace"), picture.charts)
+            self._page = PicturePage(
+                picture.version, made.encode("utf-8", "backslashreplace"), picture.charts
+            )
         return self._page
 
-    def _page_allowed(self, page: Followed, picture: Picture) -> bool:
+    def _page_allowed(self, page: PicturePage, picture: Picture) -> bool:
         if page.version == picture.version:
             return False
         early = bool(picture.charts - page.charts) and self._early_pages < MOST_EARLY_PAGES
@@ -193,7 +195,7 @@ class GrowingRuns:
         """The run as it is; RunEndedError where it does not grow (any more)."""
         return await self._ask(folder, Growing.picture)
 
-    async def page(self, folder: Path) -> Followed:
+    async def page(self, folder: Path) -> PicturePage:
         return await self._ask(folder, Growing.page)
 
     async def _ask(self, folder: Path, what: Callable[[Growing], Result]) -> Result:

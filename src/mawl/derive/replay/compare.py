@@ -11,12 +11,12 @@ import msgspec
 from mawl.base.errors import UnreadableRunError, UsageError
 from mawl.base.units import counted_noun
 from mawl.derive.jobs import GROWS_WITH_ROWS
-from mawl.derive.replay.match import Matched, MatchedJob, logged_jobs, matched
+from mawl.derive.replay.match import JobMatches, MatchedJob, logged_jobs, matched
 from mawl.derive.replay.records import (
     FIGURES,
-    Both,
     Closeness,
-    Counted,
+    ComparedJobs,
+    FigurePair,
     Figures,
     JobOfChain,
     JobsAtOnce,
@@ -44,7 +44,7 @@ from mawl.records.spec.program_options import ROLES
 from mawl.records.store import Run
 
 
-def logged_night(found: Matched, derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
+def logged_night(found: JobMatches, derived: Mapping[str, DerivedJob]) -> dict[str, JobOfNight]:
     """The jobs of the logs that have times, on the clock of the night, under the names of derived jobs."""
     if found.zero is None:
         return {}
@@ -187,11 +187,11 @@ def _by_change(one: ReplayedStep | ReplayedProgram) -> float:
 def summed(parts: Sequence[Figures]) -> Figures:
     """Sums over the steps that have a figure on both sides; of memory the largest."""
 
-    def figure(name: str) -> Both:
-        pairs: list[Both] = [getattr(part, name) for part in parts]
+    def figure(name: str) -> FigurePair:
+        pairs: list[FigurePair] = [getattr(part, name) for part in parts]
         known = [(pair.logs, pair.run) for pair in pairs if pair.logs is not None and pair.run is not None]
         if not known:
-            return Both()
+            return FigurePair()
         logs, run = [one for one, _ in known], [one for _, one in known]
         if name == "memory_bytes":
             return both(max(logs), max(run))
@@ -219,7 +219,7 @@ def programs_of(steps: Iterable[ReplayedStep]) -> list[ReplayedProgram]:
 
 def closeness_of(name: str, steps: Sequence[ReplayedStep]) -> Closeness:
     least = LEAST[name]
-    pairs: list[Both] = [getattr(step.figures, name) for step in steps]
+    pairs: list[FigurePair] = [getattr(step.figures, name) for step in steps]
     errors = sorted(
         max(pair.ratio, 1 / pair.ratio) if pair.ratio else math.inf
         for pair in pairs
@@ -288,7 +288,7 @@ def replay(logs: Run, run: Run, called: str | None = None) -> Replay:
         remarks=[],
         scale=first.scale * factor,
         growth=first.growth,
-        counted=Counted(
+        counted=ComparedJobs(
             run_jobs=len(derived),
             logs_jobs=len(candidates),
             matched=len(found.jobs),
@@ -341,7 +341,7 @@ def _check_run(run: Run, derived: Mapping[str, DerivedJob]) -> None:
         )
 
 
-def _check_matched(found: Matched, derived: Mapping[str, DerivedJob], logs: Run, run: Run) -> None:
+def _check_matched(found: JobMatches, derived: Mapping[str, DerivedJob], logs: Run, run: Run) -> None:
     timed = any(step.usage.real_time_seconds for job in found.jobs for step in job.logged.steps)
     if timed and len(found.jobs) >= LEAST_MATCHED_RATIO * len(derived):
         return

@@ -54,7 +54,7 @@ class MatchedJob(msgspec.Struct, frozen=True, kw_only=True):
     logged: LoggedJob
 
 
-class Matched(msgspec.Struct, frozen=True, kw_only=True):
+class JobMatches(msgspec.Struct, frozen=True, kw_only=True):
     """Derived jobs with the jobs of the logs that they were made from.
 
     ``zero`` is the moment at which the clock of the night begins (None: no job has a time in the logs).
@@ -66,7 +66,7 @@ class Matched(msgspec.Struct, frozen=True, kw_only=True):
     by_order: int
 
 
-def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Matched:
+def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> JobMatches:
     """Match jobs; a job that fits no job of the other side is left out."""
     first = derived[0]
     size = Growth(rows=first.growth, load=first.scale)
@@ -88,7 +88,7 @@ def matched(derived: Sequence[DerivedJob], logged: Sequence[LoggedJob]) -> Match
     if begins is None:
         starts = [one.logged.job.started_at for one in found if one.logged.job.started_at is not None]
         begins = min(starts, default=None)
-    return Matched(jobs=found, zero=begins, by_order=by_order)
+    return JobMatches(jobs=found, zero=begins, by_order=by_order)
 
 
 def _key_of_derived(job: DerivedJob) -> Key:

@@ -13,7 +13,7 @@ PAGE = "docs/design/derived-jobs.md, How is a run compared with its logs"
 NO_RATIO = "no step counts, or the run has 0 in too many of them"
 
 
-class Both(msgspec.Struct, frozen=True, kw_only=True):
+class FigurePair(msgspec.Struct, frozen=True, kw_only=True):
     """One figure of the logs and of the run, in the base unit of its name (seconds, bytes)."""
 
     logs: Annotated[
@@ -33,29 +33,30 @@ class Both(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
 
 
-def both(logs: float | None, run: float | None) -> Both:
+def both(logs: float | None, run: float | None) -> FigurePair:
     """A figure of both sides with its ratio."""
     ratio = None if logs is None or run is None or logs <= 0 else run / logs
-    return Both(logs=logs, run=run, ratio=ratio)
+    return FigurePair(logs=logs, run=run, ratio=ratio)
 
 
 class Figures(msgspec.Struct, frozen=True, kw_only=True):
     """The figures of a step, of a program or of all."""
 
-    real_seconds: Annotated[Both, block("Real time.", PAGE)]
+    real_seconds: Annotated[FigurePair, block("Real time.", PAGE)]
     cpu_seconds: Annotated[
-        Both, block("User and system CPU time; that of the logs is also multiplied by the growth.", PAGE)
+        FigurePair,
+        block("User and system CPU time; that of the logs is also multiplied by the growth.", PAGE),
     ]
     memory_bytes: Annotated[
-        Both, block("Peak memory beyond that of the ready process; of several steps the largest.", PAGE)
+        FigurePair, block("Peak memory beyond that of the ready process; of several steps the largest.", PAGE)
     ]
-    moved_bytes: Annotated[Both, block("Bytes read and written in all roles.", PAGE)]
+    moved_bytes: Annotated[FigurePair, block("Bytes read and written in all roles.", PAGE)]
     data_bytes: Annotated[
-        Both,
+        FigurePair,
         block("Bytes read and written in data; mawl derive inferred or assumed those of the logs.", PAGE),
     ]
-    work_bytes: Annotated[Both, block("Bytes read and written in work, likewise.", PAGE)]
-    util_bytes: Annotated[Both, block("Bytes read and written in util, likewise.", PAGE)]
+    work_bytes: Annotated[FigurePair, block("Bytes read and written in work, likewise.", PAGE)]
+    util_bytes: Annotated[FigurePair, block("Bytes read and written in util, likewise.", PAGE)]
 
 
 FIGURES: tuple[str, ...] = Figures.__struct_fields__
@@ -153,7 +154,7 @@ class JobsAtOnce(msgspec.Struct, frozen=True, kw_only=True):
     ]
 
 
-class Counted(msgspec.Struct, frozen=True, kw_only=True):
+class ComparedJobs(msgspec.Struct, frozen=True, kw_only=True):
     """Which jobs are compared, and why others are not."""
 
     run_jobs: Annotated[int, count("Derived jobs of the run.", PAGE)]
@@ -186,7 +187,7 @@ class Replay(msgspec.Struct, frozen=True, kw_only=True):
         share("Factor of the logs' figures: the scale of mawl derive times that of the run.", PAGE),
     ]
     growth: Annotated[float, share("Factor by which mawl derive multiplied rows, bytes and CPU time.", PAGE)]
-    counted: Annotated[Counted, block("Which jobs are compared.", PAGE)]
+    counted: Annotated[ComparedJobs, block("Which jobs are compared.", PAGE)]
     total: Annotated[Figures, block("All steps, summed.", PAGE)]
     closeness: Annotated[list[Closeness], listing("How near single steps come to those of the logs.", PAGE)]
     due_seconds: Annotated[

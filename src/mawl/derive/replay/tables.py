@@ -14,7 +14,7 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.derive.replay.records import FIGURES, Both, Figures, NightOfSide, Replay, ReplayedStep
+from mawl.derive.replay.records import FIGURES, FigurePair, Figures, NightOfSide, Replay, ReplayedStep
 from mawl.importers.formats.text import one_line
 from mawl.reports.comparison.tables import signed_seconds
 from mawl.reports.document import Line, Table, filled
@@ -78,7 +78,7 @@ def figures(replay: Replay) -> Table:
     """Sums over all steps."""
     rows = []
     for name, title in TITLES.items():
-        one: Both = getattr(replay.total, name)
+        one: FigurePair = getattr(replay.total, name)
         form = FORMS[name]
         rows.append((title, figure(one.logs, form), figure(one.run, form), figure(one.ratio, format_ratio)))
     return Table(
@@ -169,7 +169,7 @@ def _short(noun: str, shown: Sequence[tuple[str, Figures]], every: int) -> Table
     for name, found in shown:
         real = found.real_seconds
         change = None if real.logs is None or real.run is None else real.run - real.logs
-        parts: list[Both] = [getattr(found, short_ratio) for short_ratio in SHORT_RATIOS]
+        parts: list[FigurePair] = [getattr(found, short_ratio) for short_ratio in SHORT_RATIOS]
         rows.append(
             (
                 name,
@@ -194,7 +194,7 @@ def _cells(found: Figures) -> list[str]:
     """``1.20 s -> 1.50 s (1.25)`` of each figure."""
     cells = []
     for name in TITLES:
-        one: Both = getattr(found, name)
+        one: FigurePair = getattr(found, name)
         form = FORMS[name]
         ratio = "" if one.ratio is None else f" ({format_ratio(one.ratio)})"
         both = f"{figure(one.logs, form)} -> {figure(one.run, form)}{ratio}"

@@ -348,7 +348,7 @@ _ZFS_RATIO = re.compile(r"(\d+\.\d+)x?")
 _COMPSIZE = re.compile(r"^TOTAL\s+\S+\s+(\d+)\s+(\d+)\s+(\d+)\s*$", re.MULTILINE)
 
 
-class Stored(NamedTuple):
+class StorageSaving(NamedTuple):
     """Bytes before and after compression; ``memory_bytes`` where the storage is memory.
 
     ``compression_ratio`` is the former over the latter where the storage states it itself.
@@ -360,22 +360,22 @@ class Stored(NamedTuple):
     compression_ratio: float | None = None
 
 
-def parse_compsize(text: str) -> Stored | None:
+def parse_compsize(text: str) -> StorageSaving | None:
     """The row TOTAL of ``compsize -b``: disk usage and uncompressed; None where there is none."""
     match = _COMPSIZE.search(text)
-    return None if match is None else Stored(int(match[2]), int(match[1]))
+    return None if match is None else StorageSaving(int(match[2]), int(match[1]))
 
 
-def parse_mm_stat(text: str) -> Stored | None:
+def parse_mm_stat(text: str) -> StorageSaving | None:
     """The first three fields of ``/sys/block/zramN/mm_stat``: orig_data_size, compr_data_size,
     mem_used_total (Linux Documentation/admin-guide/blockdev/zram.rst)."""
     words = text.split()
     if len(words) < 3 or not all(word.isdigit() for word in words[:3]):
         return None
-    return Stored(int(words[0]), int(words[1]), int(words[2]))
+    return StorageSaving(int(words[0]), int(words[1]), int(words[2]))
 
 
-def parse_zfs_get(text: str) -> Stored | None:
+def parse_zfs_get(text: str) -> StorageSaving | None:
     """``zfs get -Hp -o property,value`` of ``ZFS_PROPERTIES``; None without ``used`` or ``logicalused``.
 
     ``used`` counts metadata, copies and parity, too; ``compressratio`` is of the data alone, to two
@@ -386,7 +386,9 @@ def parse_zfs_get(text: str) -> Stored | None:
     if not (used.isdigit() and logical.isdigit()):
         return None
     ratio = _ZFS_RATIO.fullmatch(stated)
-    return Stored(int(logical), int(used), compression_ratio=None if ratio is None else float(ratio[1]))
+    return StorageSaving(
+        int(logical), int(used), compression_ratio=None if ratio is None else float(ratio[1])
+    )
 
 
 PATIENCE_SECONDS = 120.0
@@ -451,7 +453,7 @@ def _of_devices(names: list[str]) -> Real:
 
 
 def _ask_program(
-    command: list[str], parse: Callable[[str], Stored | None], *, source: str, of: str, install: str
+    command: list[str], parse: Callable[[str], StorageSaving | None], *, source: str, of: str, install: str
 ) -> Real:
     search = os.pathsep.join([os.environ.get("PATH", os.defpath), *SEARCHED])
     program = shutil.which(command[0], path=search)
@@ -470,7 +472,7 @@ def _ask_program(
     return Real(_saving(stored, source, of), None)
 
 
-def _saving(stored: Stored, source: str, of: str) -> RealSaving:
+def _saving(stored: StorageSaving, source: str, of: str) -> RealSaving:
     return RealSaving(
         source=source,
         of=of,

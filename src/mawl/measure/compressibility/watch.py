@@ -75,7 +75,7 @@ NO_DRAW = (
 )
 
 
-class _Drawn:
+class _DrawnPieces:
     """Figures that are drawn together: their line, and what each draw gave with the width of its stratum."""
 
     def __init__(self, meters: list[tuple[int, SavedShare]], part: float, random: Random) -> None:
@@ -105,7 +105,7 @@ class _Drawn:
         return SampledShare(ratio=centre, half_width_ratio=min(half_width + open_ratio * most, most))
 
 
-class _Watched(msgspec.Struct):
+class _VolumeWatch(msgspec.Struct):
     """One volume: what was found there, what its draws gave, and what that took."""
 
     role: Role
@@ -114,8 +114,8 @@ class _Watched(msgspec.Struct):
     began: float
     looked_at: float
     """When the last look at intervals was."""
-    small: _Drawn
-    large: _Drawn
+    small: _DrawnPieces
+    large: _DrawnPieces
     likely_bytes: float
     looks: int = 0
     byte_seconds: float = 0.0
@@ -162,14 +162,14 @@ class Watch:
         self._clock = clock
         self._began = clock()
         self._volumes = [
-            _Watched(
+            _VolumeWatch(
                 role=role,
                 path=path,
                 confidence=1.0 - (1.0 - confidence) / len(paths),
                 began=self._began,
                 looked_at=self._began,
-                small=_Drawn(small, SMALL_PART, self._random),
-                large=_Drawn(large, LARGE_PART, self._random),
+                small=_DrawnPieces(small, SMALL_PART, self._random),
+                large=_DrawnPieces(large, LARGE_PART, self._random),
                 likely_bytes=(likely_bytes or {}).get(role, 0.0) / len(paths),
             )
             for role, paths in places.items()
@@ -207,12 +207,12 @@ class Watch:
                 if spare and volume.cpu_seconds <= allowed:
                     self._look_at_all_of(volume)
 
-    def _look_at_all_of(self, volume: _Watched) -> None:
+    def _look_at_all_of(self, volume: _VolumeWatch) -> None:
         now = self._clock()
         volume.finding_seconds += self._look_at(volume, volume.path)
         volume.looked_at = now
 
-    def _look_at(self, volume: _Watched, place: Path) -> float:
+    def _look_at(self, volume: _VolumeWatch, place: Path) -> float:
         """Draw from what lies at a place; the CPU seconds that finding it took."""
         with self._lock:
             seconds = self._clock() - volume.looked_at
@@ -237,7 +237,9 @@ class Watch:
         """CPU that looks at a volume may have taken by now."""
         return max(CPU_SHARE * (self._clock() - self._began), START_SECONDS) / len(self._volumes)
 
-    def _draw_all(self, population: Population, volume: _Watched, drawn: _Drawn, weight: float) -> None:
+    def _draw_all(
+        self, population: Population, volume: _VolumeWatch, drawn: _DrawnPieces, weight: float
+    ) -> None:
         """One draw for each stratum whose place lies in this look."""
         if not drawn.meters:
             return
@@ -259,7 +261,7 @@ class Watch:
             drawn.cpu_seconds += taken
             volume.cpu_seconds += taken
 
-    def _note_lost(self, population: Population, volume: _Watched) -> None:
+    def _note_lost(self, population: Population, volume: _VolumeWatch) -> None:
         left_out = population.left_out()
         volume.lost_files += left_out.lost_files
         volume.lost_bytes += left_out.lost_bytes
@@ -269,7 +271,7 @@ class Watch:
         volume.remarks.extend(new[: MOST_REMARKS - len(volume.remarks)])
 
     def _draw(
-        self, population: Population, volume: _Watched, drawn: _Drawn, share: float
+        self, population: Population, volume: _VolumeWatch, drawn: _DrawnPieces, share: float
     ) -> list[float] | None:
         """What every meter gives for the block around a byte; None where it cannot be read any more."""
         place = population.place(min(int(share * population.bytes), population.bytes - 1))
@@ -285,7 +287,7 @@ class Watch:
             values.append(value(window[offset - start : offset - start + length], False))
         return values
 
-    def _saving(self, volume: _Watched) -> VolumeSaving:
+    def _saving(self, volume: _VolumeWatch) -> VolumeSaving:
         by_figure = {
             figure: (drawn.interval(place, volume.confidence), len(drawn.values))
             for drawn, figures in ((volume.small, self._small), (volume.large, self._large))

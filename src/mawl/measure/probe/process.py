@@ -36,7 +36,7 @@ BLOCKS = Path("/sys/class/block")
 LOCKS = Path("/proc/locks")
 
 
-class FioEnded(msgspec.Struct, frozen=True, kw_only=True):
+class FioExit(msgspec.Struct, frozen=True, kw_only=True):
     """``status`` is the exit status, negative for a signal; None where fio was ended for want of time.
 
     ``stuck``: it could not be killed, since it waits in the kernel for the device.
@@ -73,7 +73,7 @@ def fio_version() -> str:
 
 def run_fio(
     command: Sequence[str], directory: Path, timeout_seconds: float, environment: Mapping[str, str]
-) -> FioEnded:
+) -> FioExit:
     """Run fio in a directory, in a session of its own (Ctrl-C is ours to handle); it dies with this process.
 
     ``environment`` comes on top of this process's.  An interrupt kills fio and goes on up.
@@ -97,12 +97,12 @@ def run_fio(
         output, errors = process.communicate(timeout=timeout_seconds)
     except subprocess.TimeoutExpired:
         assert process is not None, "it was waited for"
-        return FioEnded(status=None, output="", errors="", stuck=not _kill(process))
+        return FioExit(status=None, output="", errors="", stuck=not _kill(process))
     except BaseException:
         if process is not None:
             _kill(process)
         raise
-    return FioEnded(status=process.returncode, output=output, errors=errors)
+    return FioExit(status=process.returncode, output=output, errors=errors)
 
 
 def _kill(process: subprocess.Popen[str]) -> bool:
@@ -116,7 +116,7 @@ def _kill(process: subprocess.Popen[str]) -> bool:
     return True
 
 
-def failure(ended: FioEnded, timeout_seconds: float, error: int | None = None) -> str:
+def failure(ended: FioExit, timeout_seconds: float, error: int | None = None) -> str:
     """Why a run gave no figures, in a sentence; ``error`` is the errno that fio's results name."""
     if ended.status is None:
         went = "; it hangs in the kernel and could not be killed" if ended.stuck else ""

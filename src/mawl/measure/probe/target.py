@@ -25,7 +25,7 @@ from mawl.measure.probe.command import (
     waits_for_steady,
 )
 from mawl.measure.probe.process import (
-    FioEnded,
+    FioExit,
     ProbePlace,
     alone_on,
     check_room,
@@ -270,7 +270,7 @@ def _requests_per_second(test: ProbeTest) -> float:
     return sum(way.requests_per_second for way in (test.read, test.write) if way is not None)
 
 
-def _jobs(ended: FioEnded) -> list[FioJob] | str:
+def _jobs(ended: FioExit) -> list[FioJob] | str:
     try:
         jobs = parse_fio(ended.output)[-1].jobs
     except InvalidFileError as error:

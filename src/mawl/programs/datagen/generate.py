@@ -74,7 +74,7 @@ class TableRequest(msgspec.Struct, frozen=True, kw_only=True):
         )
 
 
-class Generated(msgspec.Struct, frozen=True, kw_only=True):
+class TableBuild(msgspec.Struct, frozen=True, kw_only=True):
     """A table that is there.  ``damaged`` names the files that had to be rebuilt."""
 
     request: TableRequest
@@ -187,7 +187,7 @@ class Construction:
         self.parts[part.file, part.offset] = part
         self.journal.add(part)
 
-    def finish(self) -> Generated:
+    def finish(self) -> TableBuild:
         parts = tuple(self.parts[part_key(task)] for task in self.tasks)
         sums: Sums = {}
         for part in parts:
@@ -214,7 +214,7 @@ class Construction:
                     target.rename(self.directory / name)
             write_manifest(self.directory, manifest)
             self.journal.remove()
-        return Generated(
+        return TableBuild(
             request=self.request,
             directory=self.directory,
             status=self.status,
@@ -256,7 +256,7 @@ def generate(
     progress: Callable[[GenerationProgress], None] = lambda _: None,
     verify: bool = True,
     tables: Mapping[str, InputTable] = INPUTS,
-) -> list[Generated]:
+) -> list[TableBuild]:
     """Make every requested table under ``directory`` (it exists), by up to ``processes`` processes.
 
     Where the tables lie in several directories there is one for each request.

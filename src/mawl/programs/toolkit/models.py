@@ -182,7 +182,7 @@ class NewtonProducts:
         return found
 
 
-class Recombined:
+class RecombinedFit:
     """One model fitted to each block of rows, put together by information (divide and recombine).
 
     Cleveland and Hafen, Divide and recombine, Statistical Analysis and Data Mining 7 (2014).

@@ -48,7 +48,7 @@ MOST_SAID = 500
 DRAFTS, COPIES, BEFORE = ".mawl-collect-", "copies", "before"
 
 
-class Collected(msgspec.Struct):
+class Collection(msgspec.Struct):
     """The nodes whose folders joined the run, and for others why theirs did not.
 
     ``stayed`` are those that joined, and whose host could not remove its folder.
@@ -71,7 +71,7 @@ def on_hosts(facts: RunFacts) -> list[NodeRun | StorageRun]:
     return [*facts.node_runs, *facts.storage_runs]
 
 
-def collect(folder: Path, reach: Reach, given: Mapping[str, Path]) -> Collected:
+def collect(folder: Path, reach: Reach, given: Mapping[str, Path]) -> Collection:
     """Fetch what the nodes of a run left behind, or take folders that are here (``given``), and join it.
 
     Nothing changes where no folder came.  Raises UsageError for a node that the run does not have, other
@@ -88,7 +88,7 @@ def collect(folder: Path, reach: Reach, given: Mapping[str, Path]) -> Collected:
                 f"the run has no node {unknown}", cure=f"it has {', '.join(every) or 'run on one machine'}"
             )
         left = [run for run in every.values() if run.left_behind is not None]
-        found = Collected()
+        found = Collection()
         if not left:
             return found
         with temporary_directory(DRAFTS, folder) as drafts:
@@ -144,7 +144,7 @@ async def _fetch(
     given: Mapping[str, Path],
     folder: Path,
     drafts: Path,
-    found: Collected,
+    found: Collection,
 ) -> dict[str, Run]:
     """The copies that came whole, each the run that it holds; ``found`` has why others did not come."""
     jobs = open_run(folder, compacting=False).job_records()
@@ -185,7 +185,7 @@ async def _adopt(asking: Asking, run_id: str, there: str) -> None:
         raise MawlError(quoted(why))
 
 
-async def _forget(run: NodeRun | StorageRun, reach: Reach, found: Collected) -> None:
+async def _forget(run: NodeRun | StorageRun, reach: Reach, found: Collection) -> None:
     """Remove the folder there, which was copied."""
     try:
         async with reach(run.node) as link:

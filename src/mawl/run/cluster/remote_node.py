@@ -48,7 +48,7 @@ from mawl.run.cluster.messages import (
 from mawl.run.runner.request import Listener, Status
 
 
-class _Written:
+class _WrittenRecords:
     """What the merged run has of a node: lines by name, since one can be lost, and the number of samples."""
 
     def __init__(self) -> None:
@@ -115,7 +115,7 @@ class RemoteNode:
         """When the merged run began, by the controller's clock."""
         self.gate_after_seconds: float | None = None
         self._listener = listener
-        self._written = _Written()
+        self._written = _WrittenRecords()
 
     def tell(self, word: ToNode) -> None:
         self.words.append((len(self.words) + 1, msgspec.json.encode(word)))

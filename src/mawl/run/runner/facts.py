@@ -23,8 +23,8 @@ from mawl.plan.needs import SPACE_MARGIN, Needs, TableNeed, inputs_of, programs_
 from mawl.plan.spec import scale_name
 from mawl.plan.workload import Plan
 from mawl.programs.datagen.generate import (
-    Generated,
     GenerationProgress,
+    TableBuild,
     TableRequest,
     generate,
     spread_tables,
@@ -165,7 +165,7 @@ class Inputs(NamedTuple):
     """
 
     directories: dict[tuple[str, float, int], Path]
-    generated: list[Generated]
+    generated: list[TableBuild]
     seconds: float
     cpu_seconds: float
 

@@ -134,7 +134,7 @@ class SearchStep(msgspec.Struct, frozen=True, kw_only=True):
     """Empty: the baseline."""
 
 
-class Taken(msgspec.Struct, frozen=True, kw_only=True):
+class TrialCost(msgspec.Struct, frozen=True, kw_only=True):
     """What a run cost (None: it failed, or lacks the figure) and how long it took in all."""
 
     cost: float | None
@@ -170,7 +170,7 @@ class Search:
         self,
         space: SearchSpace,
         rules: Rules,
-        measure: Callable[[SearchStep], Taken],
+        measure: Callable[[SearchStep], TrialCost],
         same: Iterable[Point] = (),
     ) -> None:
         """``same`` are the points that are the baseline itself, which needs no trial."""
@@ -327,7 +327,7 @@ class SearchCampaign:
             self.series.finish()
         return found
 
-    def _taken(self, step: SearchStep) -> Taken:
+    def _taken(self, step: SearchStep) -> TrialCost:
         assert self.series.record.spec is not None, "a search of an older format is not continued"
         arm, position = arm_of(step, self.record, self.series.record.spec), step.number + 1
         if position > len(self.series.record.slots):
@@ -343,7 +343,7 @@ class SearchCampaign:
         if self.series.record.slots[step.number].state not in ("finished", "refused"):
             self._say(f"run {position}, {step.phase}: {arm.title}")
         slot = self.series.run(position, may_refuse=step.arm == "candidate")
-        return Taken(cost=self._cost(slot), seconds=self._seconds(slot))
+        return TrialCost(cost=self._cost(slot), seconds=self._seconds(slot))
 
     def _seconds(self, slot: Slot) -> float:
         if slot.state != "finished":

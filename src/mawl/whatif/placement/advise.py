@@ -26,8 +26,8 @@ from mawl.whatif.placement.demand import (
     PlacementDemand,
     PlacementTarget,
     RealTimeChange,
-    RoleAsked,
-    RolePlaced,
+    RoleDemand,
+    RolePlacement,
     RolePlaces,
     demands,
     flash_like,
@@ -255,10 +255,10 @@ def _in_order(moved: Sequence[Role], best: Placement, forecast: PlacementForecas
     return order
 
 
-def _role(demand: PlacementDemand, forecast: PlacementForecast) -> RolePlaced:
+def _role(demand: PlacementDemand, forecast: PlacementForecast) -> RolePlacement:
     places = forecast.places[demand.role]
-    return RolePlaced(
-        **{name: getattr(demand, name) for name in RoleAsked.__struct_fields__},
+    return RolePlacement(
+        **{name: getattr(demand, name) for name in RoleDemand.__struct_fields__},
         targets=[None if place is None else forecast.targets[place].name for place in places],
     )
 

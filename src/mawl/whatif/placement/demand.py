@@ -46,7 +46,7 @@ CAN = f"{PAGE}, What a target can"
 MODEL = f"{PAGE}, The model"
 
 
-class RoleAsked(msgspec.Struct, frozen=True, kw_only=True):
+class RoleDemand(msgspec.Struct, frozen=True, kw_only=True):
     """What a role asked of its storage; bytes are of the jobs that count."""
 
     read_bytes: Annotated[int, size("Application bytes that the role read.", ASKED)]
@@ -86,7 +86,7 @@ class RoleAsked(msgspec.Struct, frozen=True, kw_only=True):
     peak_used_bytes: Annotated[int | None, size("The most space it took: its working set.", ASKED)]
 
 
-class RolePlaced(RoleAsked, frozen=True, kw_only=True):
+class RolePlacement(RoleDemand, frozen=True, kw_only=True):
     """The same, with the targets that hold the role."""
 
     targets: Annotated[list[str | None], listing("Target of each volume; null: not probed.", ASKED)]
@@ -185,7 +185,7 @@ class PlacementAdvice(msgspec.Struct, frozen=True, kw_only=True):
             ASKED,
         ),
     ]
-    roles: dict[Role, RolePlaced]
+    roles: dict[Role, RolePlacement]
     targets: list[PlacementTarget]
     moves: list[Move]
     best: Annotated[
@@ -199,7 +199,7 @@ class PlacementAdvice(msgspec.Struct, frozen=True, kw_only=True):
 PLACEMENT_METRICS: tuple[Metric, ...] = metrics_of(PlacementAdvice, ("placement",))
 
 
-class PlacementDemand(RoleAsked, frozen=True, kw_only=True):
+class PlacementDemand(RoleDemand, frozen=True, kw_only=True):
     """One role in a run; bytes are the application's, of the jobs that count.
 
     ``device_*_bytes`` are those at the role's devices, where each role has its own, else the

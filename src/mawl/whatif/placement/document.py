@@ -16,7 +16,7 @@ from mawl.base.units import (
 from mawl.records.spec.program_options import Role
 from mawl.reports.document import Block, Commands, Document, Headline, Part, Sentences, Table, capital
 from mawl.reports.layout import ABSENT, figure, figures
-from mawl.whatif.placement.demand import Move, PlacementAdvice, PlacementTarget, RolePlaced
+from mawl.whatif.placement.demand import Move, PlacementAdvice, PlacementTarget, RolePlacement
 
 MOST_MOVES = 12
 
@@ -55,7 +55,7 @@ def _head(advice: PlacementAdvice) -> str:
     )
 
 
-def _roles(roles: Mapping[Role, RolePlaced]) -> Table:
+def _roles(roles: Mapping[Role, RolePlacement]) -> Table:
     head = ("role", "on", "read", "written", "read share", "random", "request", "read mean", "write mean")
     rows = []
     for name, role in roles.items():
