@@ -13,8 +13,8 @@ import msgspec
 
 from mawl.advice.limit.verdict import limit_words
 from mawl.base.errors import UsageError
-from mawl.base.units import counted_noun, format_ratio
-from mawl.plan.mix import mix_range
+from mawl.base.units import counted_noun
+from mawl.figures.comparison.comparability import match_of_answers
 from mawl.records.model.qualification import (
     AnswerWord,
     Qualification,
@@ -218,27 +218,8 @@ def _choice(name: str, record: Qualification) -> QualificationChoice:
     return record.choice
 
 
-def _compared_facts(name: str, record: Qualification) -> dict[str, str]:
-    choice = _choice(name, record)
-    mix = mix_range(choice.sessions)
-    return {
-        "workload": record.asked.workload,
-        "scale": f"{choice.scale:g}",
-        "cache mode": choice.cache,
-        "bound": format_ratio(record.asked.answer_bound),
-        "version of the load": f"{record.load_version}",
-        "reference": _reference_words(record),
-        "mix": f"that of {mix.fewest} to {mix.most} sessions",
-    }
-
-
-def _reference_words(record: Qualification) -> str:
-    found = None if record.answer is None else record.answer.reference
-    return "none" if found is None else f"version {found.version}"
-
-
 def _check_alike(records: Mapping[str, Qualification]) -> None:
-    facts = {name: _compared_facts(name, record) for name, record in records.items()}
+    facts = {name: match_of_answers(record, _choice(name, record)) for name, record in records.items()}
     first, *others = facts
     for name in others:
         for what, value in facts[first].items():

@@ -20,6 +20,7 @@ from mawl.figures.comparison.sides import ComparedRun
 from mawl.records.model.campaign import Arm, Slot
 from mawl.records.model.records import JobRecord
 from mawl.records.model.role_io import Waits
+from mawl.records.model.run import CacheFacts
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.store.campaign import write_campaign
 from mawl.records.store.folder import WholeRunWriter
@@ -161,6 +162,13 @@ def test_runs_of_two_workloads_are_no_history() -> None:
         nights_of(runs)
     with pytest.raises(UsageError, match="is given twice"):
         nights_of([compared(0), compared(0)])
+
+
+def test_runs_without_the_page_cache_do_not_follow_runs_with_it() -> None:
+    runs = [compared(0), compared(1, cache=CacheFacts(mode="none", input_bytes=1))]
+    said = r"kinds: page cache in use \(run-0\); page cache denied \(--cache none\) \(run-1\)"
+    with pytest.raises(UsageError, match=said):
+        nights_of(runs)
 
 
 def test_runs_of_an_hour_are_one_night_unless_each_counts() -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import compress
 from math import expm1, log
 from typing import Literal
 
@@ -17,7 +18,7 @@ from pyarrow import compute
 from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
 from mawl.base.errors import UsageError
-from mawl.figures.comparison.comparability import Difference, differences
+from mawl.figures.comparison.comparability import MUST_MATCH, Difference, differences, shown
 from mawl.figures.comparison.compare import compare
 from mawl.figures.comparison.programs import matched_jobs, means
 from mawl.figures.comparison.sides import ComparedRun, JobTime, Side, at, compared_run, numbers
@@ -89,16 +90,18 @@ def _one_night(before: ComparedRun, run: ComparedRun) -> bool:
 
 
 def _check_alike(runs: Sequence[ComparedRun]) -> None:
-    kinds: dict[str, str] = {}
+    """UsageError with one run of each kind, and the facts by which the kinds differ."""
+    kinds: dict[tuple[str, ...], str] = {}
+    rules = [rule for rule in MUST_MATCH if rule.over_nights]
     for run in runs:
-        workload = run.facts.workload
-        scale = "" if workload.scale is None else f" at scale {workload.scale:g}"
-        kinds.setdefault(f"{run.facts.kind} {workload.name}{scale}", run.facts.run_id)
+        facts = (f"{rule.name} {shown(rule.read(run))}" for rule in rules)
+        kinds.setdefault((f"{run.facts.kind} {run.facts.workload.name}", *facts), run.facts.run_id)
     if len(kinds) > 1:
-        named = ", ".join(f"{kind} ({one})" for kind, one in kinds.items())
+        differing = [len(set(facts)) > 1 for facts in zip(*kinds, strict=True)]
+        named = "; ".join(f"{', '.join(compress(kind, differing))} ({one})" for kind, one in kinds.items())
         raise UsageError(
             f"these are runs of {len(kinds)} kinds: {named}",
-            why="a history follows one workload at one scale",
+            why="a history follows one workload at one scale and in one cache mode",
             cure="name the runs of one of them",
         )
 

@@ -32,7 +32,7 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.figures.comparison.comparability import CONFIGURATION, Severity
+from mawl.figures.comparison.comparability import MUST_MATCH, Severity
 from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
 from mawl.figures.comparison.waits import verdicts
 from mawl.records.model.run import RunFacts
@@ -218,7 +218,7 @@ def _answer(summaries: Sequence[Judged]) -> str:
 def _configuration(run: ComparedRun, severity: Severity) -> dict[str, str]:
     """The facts that mawl compare asks of both sides; long ones by their digest."""
     found = {}
-    for name, how, read in CONFIGURATION:
+    for name, how, read, _ in MUST_MATCH:
         if how == severity:
             value = read(run)
             text = (

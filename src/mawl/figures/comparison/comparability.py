@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from itertools import pairwise
 from statistics import fmean
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
-from mawl.base.units import counted_noun, format_memory, format_percent
+from mawl.base.units import counted_noun, format_memory, format_percent, format_ratio
 from mawl.figures.caps import DIRECTIONS, NO_CAP, cap_in_force
 from mawl.figures.comparison.sides import ComparedRun, Side, centre, same
 from mawl.figures.statistics import FEWEST_RUNS
+from mawl.plan.mix import mix_range
+from mawl.records.model.qualification import Qualification, QualificationChoice
 from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
@@ -192,16 +194,44 @@ class Obstacle(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-CONFIGURATION: tuple[tuple[str, Severity, Reader], ...] = (
-    ("jobs of the workload", "refused", lambda run: _jobs(run)),
-    ("scale", "refused", lambda run: run.facts.workload.scale),
-    ("what derived jobs do and when they start", "refused", lambda run: run.facts.derived),
-    ("what mawl's programs do (version of the load)", "refused", lambda run: _load(run)),
-    ("page cache", "refused", lambda run: _page_cache(run)),
-    ("kind", "doubtful", lambda run: _kind(run)),
-    ("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
+class MustMatch(NamedTuple):
+    """What runs must share to be compared, what happens where they do not, and how to read it.
+
+    ``over_nights``: the runs of a history must share it, too; their jobs may change.
+    """
+
+    name: str
+    severity: Severity
+    read: Reader
+    over_nights: bool = False
+
+
+MUST_MATCH: tuple[MustMatch, ...] = (
+    MustMatch("jobs of the workload", "refused", lambda run: _jobs(run)),
+    MustMatch("scale", "refused", lambda run: run.facts.workload.scale, True),
+    MustMatch("what derived jobs do and when they start", "refused", lambda run: run.facts.derived),
+    MustMatch("what mawl's programs do (version of the load)", "refused", lambda run: _load(run), True),
+    MustMatch("page cache", "refused", lambda run: _page_cache(run), True),
+    MustMatch("kind", "doubtful", lambda run: _kind(run), True),
+    MustMatch("seed of the inputs", "doubtful", lambda run: run.facts.workload.seed),
 )
-"""What the runs of both sides must share: name, what happens where they do not, how to read it."""
+"""The one list: of two sides, of the results of a site, and of the nights of a history."""
+
+
+def match_of_answers(record: Qualification, choice: QualificationChoice) -> dict[str, str]:
+    """The same of the answers of qualifications, whose runs are not at hand, in words."""
+    mix = mix_range(choice.sessions)
+    reference = None if record.answer is None else record.answer.reference
+    return {
+        "workload": record.asked.workload,
+        "scale": f"{choice.scale:g}",
+        "cache mode": choice.cache,
+        "bound": format_ratio(record.asked.answer_bound),
+        "version of the load": f"{record.load_version}",
+        "reference": "none" if reference is None else f"version {reference.version}",
+        "mix": f"that of {mix.fewest} to {mix.most} sessions",
+    }
+
 
 WARMTH_RATIO = value_of("comparison.most_warmth_difference")
 """Inputs that were in memory before the start: sides further apart than this did not read alike."""
@@ -220,7 +250,7 @@ def obstacles(reference: Side, candidate: Side) -> list[Obstacle]:
 
 
 def _within(side: Side) -> Iterator[Obstacle]:
-    for name, severity, read in CONFIGURATION:
+    for name, severity, read, _ in MUST_MATCH:
         if not same(read(run) for run in side.runs):
             yield Obstacle(
                 rule=name, severity=severity, sentence=f"the runs of {side.label} differ in: {name}"
@@ -263,7 +293,7 @@ def _between(reference: Side, candidate: Side) -> Iterator[Obstacle]:
             severity="doubtful",
             sentence=f"run {shared[0]} is on both sides: it is compared with itself",
         )
-    for name, severity, read in CONFIGURATION:
+    for name, severity, read, _ in MUST_MATCH:
         one, other = read(before), read(after)
         if one != other:
             yield Obstacle(rule=name, severity=severity, sentence=_unlike(name, one, other, before, after))
