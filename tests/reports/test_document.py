@@ -79,7 +79,7 @@ MARKDOWN = """\
 ## Figures
 
 | figures | elapsed | runs | why |
-| :-- | --: | --: | --: |
+| :-- | --: | --: | :-- |
 | a | 12.0 s | 3 | it waits |
 
 means over runs

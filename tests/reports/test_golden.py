@@ -15,7 +15,8 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.figures.over_time import outline
 from mawl.figures.view import StoredView
 from mawl.records.store import Run, open_run
-from mawl.reports import csv, disclosure, json, markdown, screen, text
+from mawl.reports import csv, json, markdown, screen, text
+from mawl.reports.document import rendered
 from mawl.reports.exports import render_logparse, render_saslog
 from tests.fakes.stored_run import events, facts, jobs, write_run
 from tests.fakes.views import BARE, as_summary, judge, judged, summary_of, typed
@@ -56,7 +57,7 @@ def render(name: str, run: Run) -> str:
         case "report.md":
             return markdown.render(StoredView(run), as_summary(judged(StoredView(run))))
         case "disclosure.md":
-            return disclosure.render(StoredView(run), typed(judged(StoredView(run))))
+            return rendered(markdown.disclosure(StoredView(run), typed(judged(StoredView(run)))), "markdown")
         case "logparse.csv":
             return render_logparse(run)
         case "programs.csv":

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from mawl.advice.judge import RULES
 from mawl.figures.view import RunView
 from mawl.records.model.run import RunFacts
-from mawl.reports import disclosure, markdown
+from mawl.reports import markdown
+from mawl.reports.document import rendered
 from mawl.reports.layout import code, escaped
 from tests.fakes.host_run import PARTS, host_facts
 from tests.fakes.measured_run import IDLE, WORKLOAD, four_jobs, samples
@@ -30,7 +31,7 @@ def judged(**changes: object) -> tuple[RunFacts, dict[str, Any]]:
 
 def page(of: RunFacts, summary: dict[str, Any]) -> str:
     """The disclosure."""
-    return disclosure.render(RunView(of, []), typed(summary))
+    return rendered(markdown.disclosure(RunView(of, []), typed(summary)), "markdown")
 
 
 @given(st.text())
@@ -91,14 +92,15 @@ def test_markdown_has_the_figures() -> None:
 def test_the_disclosure_names_every_rule_and_says_whether_it_is_met() -> None:
     of, summary = judged()
     lines = page(of, summary).splitlines()
-    met = {line.split("|")[1].strip(): line.split("|")[2].strip() for line in lines if line.startswith("| `")}
-    assert list(met) == [f"`{rule}`" for rule in RULES]
+    rows = [line.split("|") for line in lines[lines.index("## Rules") + 4 :]]
+    met = {row[1].strip(): row[2].strip() for row in rows}
+    assert list(met) == list(RULES)
     found = {one["rule"] for one in summary["validity"]["findings"] if one["severity"] != "remark"}
-    assert {name.strip("`") for name, word in met.items() if word == "**no**"} == found
+    assert {name for name, word in met.items() if word == "NO"} == found
     assert any("Not fit to publish" in line for line in lines)
     good = {**summary, "validity": {"status": "publishable", "findings": [], "unmeasured": []}}
     text = page(of, good)
-    assert "**Fit to publish: every rule is met.**" in text and "**no**" not in text
+    assert "- Fit to publish: every rule is met." in text and "**no**" not in text
 
 
 def test_the_disclosure_calls_no_rule_met_that_was_not_measured() -> None:
@@ -106,7 +108,7 @@ def test_the_disclosure_calls_no_rule_met_that_was_not_measured() -> None:
     records = four_jobs(60.0)
     text = page(of, judge(of, records, summary_of(of, records)))
     for rule in ("swap", "steal", "frequency", "drift"):
-        assert f"| `{rule}` | not known: the run holds no samples |" in text
+        assert f"| {rule} | not known: the run holds no samples |" in text
 
 
 def test_the_disclosure_is_one_page_of_facts_to_repeat_the_run() -> None:

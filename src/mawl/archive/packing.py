@@ -66,7 +66,8 @@ from mawl.records.store.facts import read_facts
 from mawl.records.store.files import replacing
 from mawl.records.store.reading import open_run as open_run_reading
 from mawl.records.store.reading import runner_lives
-from mawl.reports import disclosure, json, markdown
+from mawl.reports import json, markdown
+from mawl.reports.document import rendered
 from mawl.version import __version__, source_sha256
 
 
@@ -106,7 +107,7 @@ class PrintedRun:
         return {
             SUMMARY: json.render(self.summary) + "\n",
             REPORT: markdown.render(self.view, self.summary) + "\n",
-            DISCLOSURE: disclosure.render(self.view, self.summary) + "\n",
+            DISCLOSURE: rendered(markdown.disclosure(self.view, self.summary), "markdown") + "\n",
         }
 
     def files(self) -> dict[str, bytes]:

@@ -52,7 +52,7 @@ from mawl.records.spec.forms import Whole
 from mawl.records.store import Run, open_run
 from mawl.records.store.campaign import campaign_folder
 from mawl.records.store.output import write_output
-from mawl.reports import csv, disclosure, document, json, markdown, night, openmetrics, probe, screen, text
+from mawl.reports import csv, document, json, markdown, night, openmetrics, probe, screen, text
 from mawl.reports.exports import render_iotest, render_logparse, render_saslog
 from mawl.reports.layout import PLAIN, Style
 
@@ -62,7 +62,7 @@ FORMATS: dict[str, Renderer] = {
     "json": lambda _, summary: json.render(summary),
     "html": render_html,
     "markdown": markdown.render,
-    "disclosure": disclosure.render,
+    "disclosure": lambda view, summary: document.rendered(markdown.disclosure(view, summary), "markdown"),
     "logparse": lambda view, _: render_logparse(view.run),
     "throughput": render_iotest,
     "night": lambda view, _: night.render(view.run),

@@ -48,6 +48,14 @@ WHY = "why"
 """Column with a sentence, which text puts below the table."""
 
 
+SENTENCES = {"why", "verdict", "rules", "meaning", "found", "required", "what it found", "reason"}
+NAMES = {
+    *("folder", "outcome", "judged", "limit", "fabric", "kernel", "procedure", "device", "met", "state"),
+    *("purpose", "value"),
+}
+"""Heads of columns that hold sentences or names and not figures: these are to the left."""
+
+
 class Headline(msgspec.Struct, frozen=True, kw_only=True):
     """The headline: its sign, a sentence that begins with it, what to do next (None: nothing), and which
     check to fix before the runs are published (None: they are fit for it)."""
@@ -303,7 +311,8 @@ def repeats(sentence: str, headline: str | None) -> bool:
 
 def _markdown_table(block: Table) -> list[str]:
     rows = [tuple(map(escaped, row)) for row in block.rows]
-    lines = table(tuple(map(escaped, block.head)), rows)
+    left = [place for place, name in enumerate(block.head) if name in SENTENCES | NAMES]
+    lines = table(tuple(map(escaped, block.head)), rows, left=left)
     if block.note:
         lines += ["", escaped(block.note)]
     if block.noun:

@@ -138,11 +138,11 @@ def code(text: object) -> str:
     return f"{fence}{edge}{plain}{edge}{fence}" if plain else ""
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, words: bool = False) -> list[str]:
-    """A table of cells that are Markdown already; figures stand to the right, all is left with ``words``."""
+def table(head: Sequence[str], rows: Sequence[Sequence[str]], *, left: Sequence[int] = ()) -> list[str]:
+    """A table of cells that are Markdown already; figures are to the right, columns of words ``left``."""
     if not rows:
         return []
-    marks = [":--", *[":--" if words else "--:"] * (len(head) - 1)]
+    marks = [":--" if place == 0 or place in left else "--:" for place in range(len(head))]
     return [f"| {' | '.join(cells)} |" for cells in (head, marks, *rows)]
 
 

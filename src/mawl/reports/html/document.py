@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 from markupsafe import Markup
 
 from mawl.reports.document import (
+    NAMES,
+    SENTENCES,
     TONES,
     Aside,
     Block,
@@ -30,10 +32,6 @@ from mawl.reports.html.sections.verdict import cards_and_step
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
-
-SENTENCES = {"why", "verdict", "rules", "meaning", "found", "required"}
-NAMES = {"folder", "outcome", "judged", "limit", "fabric", "kernel", "procedure", "device", "met"}
-"""Heads of columns that hold sentences or names and not figures."""
 
 
 def page_of(document: Document) -> str:
