@@ -1,4 +1,4 @@
-"""What to do about an answer that is not known; of an import its load as a workload, by a command."""
+"""The next step of a run: one command that follows its answer and its limit, and works from anywhere."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import re
 import shlex
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mawl.advice.judge import judged as judge_all
+from mawl.advice.next_step import next_of
 from mawl.commands.main import main
+from mawl.commands.verbs import build_parser
 from mawl.figures.view import StoredView
+from mawl.records.spec.program_options import ROLES
 from mawl.reports.html import report
 from tests.fakes.nightly_logs import nightly
-from tests.fakes.views import judged
+from tests.fakes.views import judged, partly
 from tests.importers.test_import import imported, log, write
 from tests.importers.test_nights import TEN, linux
 
@@ -99,3 +103,72 @@ def test_one_night_needs_no_window_and_recordings_need_logs(tmp_path: Path) -> N
     recording = tmp_path / "lab1.nmon"
     recording.write_text("".join(linux(TEN, 60)))
     assert next_step(tmp_path / "two", recording).startswith("import the logs of the jobs, too")
+
+
+def cause(resource: str, **more: Any) -> dict[str, Any]:
+    return {"resource": resource, "share_ratio": 0.6, "roles": [], "devices": [], **more}
+
+
+LIMITS: dict[str, tuple[dict[str, Any] | None, bool, str]] = {
+    "storage, not probed": (cause("storage", roles=["work"], kind="latency"), False, "probe"),
+    "storage, probed": (cause("storage", roles=["work"], kind="bandwidth"), True, "simulate"),
+    "too few processors": (cause("cpu", kind="queue"), True, "simulate"),
+    "slow processors": (cause("cpu", kind="speed"), True, "simulate"),
+    "memory": (cause("memory"), True, "simulate"),
+    "network": (cause("network", roles=["data"]), True, "simulate"),
+    "other programs": (cause("others"), True, "report"),
+    "other waits": (cause("other"), True, "report"),
+    "no limit known": (None, True, "report"),
+}
+
+
+@pytest.mark.parametrize("limit", LIMITS)
+def test_the_next_step_of_a_load_that_is_not_carried_follows_its_limit(limit: str) -> None:
+    found, probed, verb = LIMITS[limit]
+    summary = partly(
+        {
+            "run_id": "here",
+            "kind": "measured",
+            "outcome": "completed",
+            "workload": {"name": "mine"},
+            "nodes": [{"cores": 2, "memory_bytes": 8 * 2**30, "memory_limit_bytes": None}],
+            "volumes": [{"role": role, "directory": f"/a b/{role}"} for role in ROLES],
+            "storage": {"tool": "fio"} if probed else None,
+            "answer": {"answer": "not carried", "next_step": None},
+            "validity": {"findings": [], "unmeasured": []},
+            "limit": found
+            and {"verdict": found["resource"], "second": None, "named": True, "costs": [found]},
+        }
+    )
+    step = next_of(summary, shlex.quote("/some runs/here")) or ""
+    words = shlex.split("mawl " + step.partition(": mawl ")[2])
+    assert words[1] == verb and "/some runs/here" in words
+    build_parser((verb,)).parse_args(words[1:])
+    assert not found or not found["roles"] or found["roles"][0] in step or limit == "network"
+    assert ("--set" in words) == (limit in ("too few processors", "slow processors", "memory"))
+    assert verb != "probe" or [word for word in words if word.startswith("/a b/")] == [
+        f"/a b/{role}" for role in ROLES
+    ]
+
+
+def test_a_run_that_is_too_small_leads_to_a_qualification_of_its_directories() -> None:
+    finding = {"rule": "scale", "severity": "preliminary", "sentence": "", "cure": "use a larger scale"}
+    of = {
+        "run_id": "here",
+        "kind": "measured",
+        "outcome": "completed",
+        "workload": {"name": "nano"},
+        "nodes": [{"cores": 2}],
+        "volumes": [{"role": role, "directory": f"/a b/{role}"} for role in ROLES],
+        "answer": {"answer": "not carried", "next_step": None},
+        "validity": {"findings": [finding], "unmeasured": []},
+    }
+    step = next_of(partly(of), "here") or ""
+    words = shlex.split(step.partition(": ")[2])
+    assert words[:4] == ["mawl", "qualify", "--data", "/a b/data"]
+    build_parser(("qualify",)).parse_args(words[1:])
+    other = next_of(
+        partly(of | {"workload": {"name": "shop"}, "answer": {"answer": "carried", "next_step": None}}),
+        "here",
+    )
+    assert other == "use a larger scale"

@@ -88,7 +88,7 @@ def test_a_run_of_logs_has_a_range_and_says_what_it_assumes(mawl: Command, nano_
 def test_wrong_use_is_told_by_name(mawl: Command, nano_run: Path) -> None:
     shutil.copytree(nano_run, mawl.directory / "measured")
     for arguments, said in (
-        (("--set", "tape.read=1GB"), "nothing to set is called so"),
+        (("--set", "tape.read=1GB"), "unknown key"),
         (("--set", "link=0"), "link_bytes_per_second is 0"),
         (("--nodes", "0"), "--nodes 0: expected a number from 1"),
         (("--grow", "many"), "--grow many: expected whole numbers"),

@@ -61,7 +61,7 @@ YES = Evidence(
             range_basis="lab beds",
         ),
         QualificationChange(
-            text="Cores twice as fast",
+            text="Processors twice as fast",
             sessions=30,
             sessions_low=26,
             sessions_high=43,
@@ -148,7 +148,7 @@ COMPUTE_NO = msgspec.structs.replace(
     guideline_met=None,
     changes=[
         QualificationChange(
-            text="Twice the cores",
+            text="Twice the processors",
             sessions=21,
             sessions_low=13,
             sessions_high=31,

@@ -49,7 +49,9 @@ def fits(draw: st.DrawFn) -> Fits:
 
 CHANGES = st.builds(
     QualificationChange,
-    text=st.sampled_from(["Twice the devices under work", "Twice the cores", "Cores twice as fast"]),
+    text=st.sampled_from(
+        ["Twice the devices under work", "Twice the processors", "Processors twice as fast"]
+    ),
     sessions=st.none() | st.integers(1, 500),
     gain_ratio=st.floats(0.0, 0.9),
     reason=st.just("no such forecast was checked"),

@@ -142,14 +142,14 @@ def test_a_bound_that_not_even_the_fewest_keep_gives_no_number(fitting: Fitting)
 
 def test_changes_of_what_limits_have_the_range_in_which_papers_systems_were(fitting: Fitting) -> None:
     found = changes_of(fitting, 3.0)
-    assert {change.text for change in found} == {"Twice the cores", "Cores twice as fast"}
+    assert {change.text for change in found} == {"Twice the processors", "Processors twice as fast"}
     for change in found:
         assert change.gain_ratio is not None and change.gain_ratio > 0.3
         assert change.range_basis == "published systems" and change.reason is None
         assert change.sessions_low is not None and change.sessions_high is not None
         assert SESSIONS <= change.sessions_low < (change.sessions or 0) < change.sessions_high
     system = dict(doubled_systems(fitting.base.own))["cores"]
-    cores = next(change for change in found if change.text == "Twice the cores")
+    cores = next(change for change in found if change.text == "Twice the processors")
     assert cores.sessions_high is not None
     low, _ = central_range(published_ratios())
     assert fitting.slowdown(system, cores.sessions_high) <= 3.0 / low
@@ -157,7 +157,7 @@ def test_changes_of_what_limits_have_the_range_in_which_papers_systems_were(fitt
 
 
 def test_a_change_with_which_fewer_may_fit_than_the_mix_has_says_so(fitting: Fitting) -> None:
-    cores = next(change for change in changes_of(fitting, 1.6) if change.text == "Twice the cores")
+    cores = next(change for change in changes_of(fitting, 1.6) if change.text == "Twice the processors")
     assert cores.sessions is not None and cores.sessions_high is not None
     assert cores.sessions_low is None and "fewer than 5" in (cores.reason or "")
 

@@ -89,7 +89,7 @@ def _processors(reading: RunView) -> tuple[float | None, str]:
     if len(usable) < len(machines):
         return None, "how many processors the jobs could use is not known"
     if used is None:
-        return None, "no sample says how long the jobs were on CPU"
+        return None, "no sample says how long the jobs were on processors"
     left = min(sum(usable) - used, idle)
     return max(left, 0.0) / sum(usable), ""
 

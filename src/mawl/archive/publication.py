@@ -26,7 +26,7 @@ from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, Ruling, State, ValidationRule, ValidationSubject, ruling
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
-from mawl.base.units import counted_noun
+from mawl.base.units import counted_noun, format_plain
 from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mixed
 from mawl.plan.run_plan import reference_of
@@ -116,7 +116,7 @@ def difference_from_published(plan: Plan) -> str | None:
         return f"{plan.workload} is no published workload"
     wanted = make_plan(published, where=where, scale=plan.scale, options=Options())
     if plan.scale != wanted.scale:
-        return f"{plan.workload} is published at scale {wanted.scale:g} only"
+        return f"{plan.workload} is published at scale {format_plain(wanted.scale, 6)} only"
     for field in ("options", "saving", "title", "seed"):
         if getattr(plan, field) != getattr(wanted, field):
             return f"its {field} is not that of the published {plan.workload}"

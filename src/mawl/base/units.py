@@ -124,9 +124,9 @@ def format_ratio(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 9.995 else f"{value:.1f}" if abs(value) < 99.95 else f"{value:.0f}"
 
 
-def format_plain(value: float) -> str:
-    """A number in plain decimals, three significant digits at most: ``0.00005``, never ``5e-05``."""
-    text = f"{value:.3g}"
+def format_plain(value: float, digits: int = 3) -> str:
+    """A number in plain decimals, so many significant digits at most: ``0.00005``, never ``5e-05``."""
+    text = f"{value:.{digits}g}"
     if "e" in text:
         text = f"{float(text):.20f}".rstrip("0").rstrip(".")
     return text

@@ -19,6 +19,7 @@ import msgspec
 
 from mawl.advice.judge import judged
 from mawl.advice.limit.verdict import costs_words
+from mawl.advice.next_step import MINUTES_OF_QUALIFY, qualify_command
 from mawl.base.errors import MawlError, RunFailedError
 from mawl.base.units import format_bytes, format_percent, format_seconds
 from mawl.campaigns.qualify.choice import Chooser
@@ -26,7 +27,7 @@ from mawl.campaigns.qualify.machine import QualifyMachine, do_task
 from mawl.campaigns.qualify.model import CalibratedModel
 from mawl.commands.arguments import ROLES_OF_RUN, bounds_of, settings, spec_of_arguments, volumes_of
 from mawl.commands.qualify import ProgressLines
-from mawl.commands.reporting import leave_html, short_path
+from mawl.commands.reporting import leave_html
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, options_of_run
 from mawl.figures.view import StoredView
@@ -36,9 +37,6 @@ from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.task import Task
 from mawl.records.store import open_run
 from mawl.records.store.files import LATEST, replace_link
-
-MINUTES = 30.0
-"""Of the qualification that the last lines forecast."""
 
 
 class DemoArguments(Arguments):
@@ -55,7 +53,9 @@ def run(arguments: DemoArguments) -> int:
     runs.mkdir(parents=True, exist_ok=True)
     folder = runs / f"demo-{time.strftime('%Y%m%d-%H%M%S', time.gmtime())}-{secrets.token_hex(2)}"
     progress = ProgressLines(sys.stderr)
-    wanted = Asked(roles={role: [str(place) for place in roles[role]] for role in ROLES}, minutes=MINUTES)
+    wanted = Asked(
+        roles={role: [str(place) for place in roles[role]] for role in ROLES}, minutes=MINUTES_OF_QUALIFY
+    )
     work = QualifyMachine(folder, wanted, str(Path.cwd()), None, progress.rewrite)
     seen = work.look()
     progress.say("demo: making small inputs and running 71 jobs in 20 sessions, about a minute")
@@ -71,22 +71,23 @@ def run(arguments: DemoArguments) -> int:
     view = StoredView(open_run(folder))
     summary = judged(view, bounds_of(chosen))
     page = leave_html(view, summary)
-    place = None if page is None else short_path(page)
     choice = _forecast(wanted, work, folder)
     progress.clear()
     program = started_as(sys.argv[0])
-    print(first_screen(summary, choice, roles=wanted.roles, page=place, program=program))
+    print(first_screen(summary, choice, roles=wanted.roles, folder=folder, page=page, program=program))
     if summary.outcome != "completed":
-        raise RunFailedError("some jobs failed", cure=f"{program} report latest --all names them")
+        raise RunFailedError(
+            "some jobs failed", cure=f"{program} report {shlex.quote(str(folder))} --all names them"
+        )
     return 0
 
 
 def started_as(script: str) -> str:
-    """How a reader starts mawl in this directory, whose ``script`` this process runs."""
+    """How a reader starts mawl from anywhere, whose ``script`` this process runs."""
     if shutil.which("mawl"):
         return "mawl"
     if Path(script).name == "mawl":
-        return shlex.quote(short_path(Path(script).absolute()))
+        return shlex.quote(str(Path(script).absolute()))
     return f"{shlex.quote(sys.executable)} -m mawl"
 
 
@@ -103,7 +104,8 @@ def first_screen(
     choice: QualificationChoice | None,
     *,
     roles: Mapping[Role, list[str]],
-    page: str | None,
+    folder: Path,
+    page: Path | None,
     program: str = "mawl",
 ) -> str:
     jobs, io = summary.jobs, summary.io
@@ -131,15 +133,9 @@ def first_screen(
             f"  forecast: {format_seconds(choice.total_seconds)}, {format_bytes(choice.space_bytes)} disk, "
             f"{choice.sessions} sessions; it shows its plan and asks first"
         )
-    return "\n".join([*lines, "", f"every figure: {f'{page}, or ' if page else ''}{program} report latest"])
-
-
-def qualify_command(roles: Mapping[Role, list[str]], program: str = "mawl") -> str:
-    places = " ".join(
-        f"--{role} {' '.join(shlex.quote(short_path(Path(place))) for place in roles[role])}"
-        for role in ROLES
-    )
-    return f"{program} qualify {places} --minutes {MINUTES:g}"
+    shown = "" if page is None else f"{page.absolute()}, or "
+    place = shlex.quote(str(folder.absolute()))
+    return "\n".join([*lines, "", f"every figure: {shown}{program} report {place}"])
 
 
 def _limit_line(summary: Judged) -> str:

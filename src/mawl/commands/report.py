@@ -211,7 +211,8 @@ def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
 
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
-    return screen.render(view, summary, outline(view), style, printable(shlex.quote(run_name(view.run))))
+    name, place = (printable(shlex.quote(one)) for one in (run_name(view.run), str(view.run.path.absolute())))
+    return screen.render(view, summary, outline(view), style, name, place)
 
 
 MOST_STEPS_ASKED = 10_000

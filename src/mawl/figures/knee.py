@@ -87,7 +87,7 @@ class Knee(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def sessions_tried(runs: Sequence[SessionRun]) -> list[Tried]:
-    """Each number of sessions, ascending, judged by the majority of its runs; of equal parts not carried."""
+    """Each number of sessions, ascending, judged by the majority of its runs; a tie counts as not carried."""
     found: list[Tried] = []
     for sessions in sorted({run.sessions for run in runs}):
         own = [run for run in runs if run.sessions == sessions]

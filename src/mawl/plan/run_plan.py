@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.units import format_plain
 from mawl.plan.derived_jobs import derived_jobs
 from mawl.plan.derived_program import cpu_seconds
 from mawl.plan.mix import is_of_catalogue, mixed
@@ -93,7 +94,7 @@ def plan_of(spec: RunSpec) -> Plan:
     """The workload expanded at its scale; UsageError where it cannot have that scale or those sessions."""
     workload, where = _workload(spec)
     if workload.scale is not None and spec.scale is not None:
-        raise UsageError(f"{where} fixes its scale at {workload.scale:g}; leave --scale out")
+        raise UsageError(f"{where} fixes its scale at {format_plain(workload.scale, 6)}; leave --scale out")
     derived = derived_jobs(workload, where)
     if spec.arrivals == "closed" and (not derived or workload.sessions):
         raise UsageError(

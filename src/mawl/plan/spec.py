@@ -123,7 +123,7 @@ def parse_scale(text: str | float) -> float:
 
 def scale_name(scale: float) -> str:
     """The scale's name, or the number where it has none."""
-    return next((name for name, value in SCALES.items() if value == scale), f"{scale:g}")
+    return next((name for name, value in SCALES.items() if value == scale), format_plain(scale, 6))
 
 
 def shown_scale(name: str | None, scale: float | None) -> str | None:
@@ -260,4 +260,4 @@ def _check_numbers(command: Command, wrong: Callable[[str, str, str], InvalidFil
     for name in ("cpu_seconds", "core_speed"):
         value = getattr(command, name)
         if value is not None and not 0.0 < value < math.inf:
-            raise wrong(name, "a number above 0", f"{value:g}")
+            raise wrong(name, "a number above 0", format_plain(value, 6))

@@ -17,6 +17,7 @@ from typing import TypeVar
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError, meant
+from mawl.base.units import format_plain
 from mawl.plan.catalogue import CATALOGUE, Command, default_name, user_program
 from mawl.plan.derived_program import DerivedJobPlan, options_of_record
 from mawl.plan.spec import (
@@ -244,7 +245,8 @@ def make_plan(
     scale = spec.scale if spec.scale is not None else scale
     if not 0.0 < scale <= 100.0:
         raise InvalidFileError(
-            f"key scale: expected a number above 0 and at most 100, found {scale:g}", where=where
+            f"key scale: expected a number above 0 and at most 100, found {format_plain(scale, 6)}",
+            where=where,
         )
     base = parse_options(spec.options, where=f"{where}: options", base=options)
     if not _plain(spec.name):
@@ -350,11 +352,13 @@ class _Expansion:
         lane: tuple[int, int],
     ) -> JobPlan:
         if not 0.0 < spec.size <= 1000.0:
-            raise self.wrong(f"{key}.size", "a factor above 0 and at most 1000", f"{spec.size:g}")
+            raise self.wrong(f"{key}.size", "a factor above 0 and at most 1000", format_plain(spec.size, 6))
         if spec.replica is not None and spec.replica < 1:
             raise self.wrong(f"{key}.replica", "a whole number from 1", str(spec.replica))
         if spec.timeout_seconds is not None and not spec.timeout_seconds > 0:
-            raise self.wrong(f"{key}.timeout_seconds", "a number above 0", f"{spec.timeout_seconds:g}")
+            raise self.wrong(
+                f"{key}.timeout_seconds", "a number above 0", format_plain(spec.timeout_seconds, 6)
+            )
         self.not_negative(f"{key}.start_delay_seconds", spec.start_delay_seconds)
         lanes = self.lanes.setdefault(program, {})
         replica = spec.replica or lanes.setdefault(lane, len(lanes) + 1)
@@ -449,7 +453,7 @@ class _Expansion:
 
     def not_negative(self, key: str, value: float) -> None:
         if not 0 <= value < 1e7:
-            raise self.wrong(key, "a number of seconds from 0", f"{value:g}")
+            raise self.wrong(key, "a number of seconds from 0", format_plain(value, 6))
 
     def wrong(self, key: str, expected: str, found: str) -> InvalidFileError:
         return InvalidFileError(f"key {key}: expected {expected}, found {found}", where=self.where)

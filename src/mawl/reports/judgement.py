@@ -39,13 +39,16 @@ STATUS = "validity.status"
 CARRIED = {"carried": ("Yes", "good"), "not carried": ("No", "bad"), "not known": ("Not known", "warn")}
 
 
-def headlines(summary: Summary) -> list[tuple[str, str]]:
-    """The answers, the limit and the status for the head of the report; none for a summary without them."""
+def headlines(summary: Summary, step: str | None = None) -> list[tuple[str, str]]:
+    """The answers, the limit and the status for the head of the report; none for a summary without them.
+
+    ``step`` is the next one where the answer has none.
+    """
     if summary.validity is None or summary.answer is None or summary.guideline is None:
         return []
     alone = summary.times_alone
     return [
-        *answers(summary.answer),
+        *answers(summary.answer, step),
         ("guideline", guideline_sentence(summary.guideline, summary.missing)),
         *([] if alone is None else [("alone", times_alone_line(alone))]),
         _limit_line(summary),
@@ -77,6 +80,8 @@ def met_words(validity: Validity) -> str:
 
 ROOM = ("cpu", "storage", "memory", "network")
 """The resources of which headroom is known."""
+HEADROOM_NAMES = {"cpu": "processors"}
+"""Those whose word in sentences is not that of the figure."""
 
 
 def idle_mark(limit: Limit, name: str) -> str:
@@ -85,12 +90,13 @@ def idle_mark(limit: Limit, name: str) -> str:
     return " (idle time, not probed)" if name == "storage" and source and "no request" in source else ""
 
 
-def answers(answer: Answer) -> list[tuple[str, str]]:
+def answers(answer: Answer, step: str | None = None) -> list[tuple[str, str]]:
     """The answer with its reasons, and the next step."""
+    step = answer.next_step or step
     lines = [("answer", f"{word_of(answer)}: {'; '.join(answer.reasons)}")]
     if answer.parts.on_cpu is not None:
         lines.append(("parts", parts_words(msgspec.structs.asdict(answer.parts))))
-    return [*lines, *([("next", answer.next_step)] if answer.next_step else [])]
+    return [*lines, *([("next", step)] if step else [])]
 
 
 def word_of(answer: Answer) -> str:
@@ -122,7 +128,8 @@ def _limit_line(summary: Summary) -> tuple[str, str]:
     if limit is None:
         return "limit", f"not known: {summary.missing['limit']}"
     room = ", ".join(
-        f"{name} {figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
+        f"{HEADROOM_NAMES.get(name, name)} "
+        f"{figure(getattr(limit.headroom, f'{name}_ratio'), format_percent)}{idle_mark(limit, name)}"
         for name in ROOM
     )
     return "limit" if limit.named else "cost", f"{costs_words(limit)}; headroom: {room}"

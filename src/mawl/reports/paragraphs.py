@@ -88,14 +88,17 @@ def bounded_waits(wait: Wait) -> str:
         (wait.on_cpu_seconds, format_seconds),
         (wait.blocked_at_most_seconds, format_seconds),
     )
-    return f"on CPU {used}, blocked at most {most} (real less CPU time); run queue and roles are not known"
+    return (
+        f"on processors {used}, waits at most {most} (real less CPU time); how much was for processors, "
+        "data, work or util is not known"
+    )
 
 
 WAIT_NAMES: dict[str, str] = {
-    "on_cpu": "on CPU",
-    "run_queue": "run queue",
-    **{str(role): f"blocked in {role}" for role in ROLES},
-    "other": "blocked elsewhere",
+    "on_cpu": "on processors",
+    "run_queue": "waiting for processors",
+    **{str(role): str(role) for role in ROLES},
+    "other": "other waits",
     "unknown": "not known",
 }
 
@@ -116,7 +119,7 @@ def memory_in_waits(summary: Summary) -> str:
     if loss is None or loss < LEAST_COST_RATIO:
         return ""
     share = format_percent(loss)
-    return f"the blocked parts include waiting for memory ({share} of the jobs' time)"
+    return f"the waits include waiting for memory ({share} of the jobs' time)"
 
 
 def mapped_in_waits(summary: Summary) -> str:
@@ -143,7 +146,7 @@ def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
     )
     queue = summary.cpu_real_ratio.without_run_queue
     if queue is not None:
-        text += f"; CPU/real without the wait for a CPU {format_ratio(queue)}"
+        text += f"; CPU/real without waiting for processors {format_ratio(queue)}"
     for contained in filter(None, (memory_in_waits(summary), mapped_in_waits(summary))):
         text += f"; {contained}"
     return labelled("waits", text, width)

@@ -442,7 +442,7 @@ def _fits(answer: QualificationAnswer) -> str:
 
 
 def _change(change: QualificationChange, mix: SessionRange) -> str:
-    """``Twice the cores: 8 sessions (jobs take 12 % less time; 5 to 13 sessions by ...)``."""
+    """``Twice the processors: 8 sessions (jobs take 12 % less time; 5 to 13 sessions by ...)``."""
     fewer = f"fewer than {mix.fewest}"
     more = "at least " if change.sessions == mix.most else ""
     gain = "" if change.gain_ratio is None else f"jobs take {format_percent(change.gain_ratio)} less time; "

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
+from mawl.advice.next_step import next_of
 from mawl.base.removal import STAYS
 from mawl.base.units import (
     counted_noun,
@@ -27,7 +28,7 @@ from mawl.figures.view import RunView
 from mawl.importers.formats.text import one_line
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.programs import ProgramFigures
-from mawl.records.model.summary.summary import Summary
+from mawl.records.model.summary.summary import Judged, Summary
 from mawl.reports.judgement import headlines
 from mawl.reports.layout import (
     ABSENT,
@@ -154,8 +155,8 @@ def programs(found: Mapping[str, ProgramFigures], most: int, style: Style) -> li
             "most time",
             "jobs",
             "real median",
-            "on CPU",
-            "run queue",
+            "processors",
+            "waiting",
             "data",
             "work",
             "util",
@@ -251,14 +252,16 @@ def render(
     outline: Outline | None = None,
     style: Style = PLAIN,
     name: str | None = None,
+    place: str | None = None,
 ) -> str:
     """A run and its summary of ``judged`` on one screen.
 
-    Without ``outline`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, as a shell
-    takes it (default: its id).
+    Without ``outline`` it has no sparklines.  ``name`` is what ``mawl report`` finds the run by, ``place``
+    what a command finds it by from anywhere, as a shell takes them (default: its id).
     """
+    step = next_of(summary, place or one_line(summary.run_id)) if isinstance(summary, Judged) else None
     parts = [
-        [line for name, text in headlines(summary) for line in _headline(name, text, style)],
+        [line for label, text in headlines(summary, step) for line in _headline(label, text, style)],
         _head(view, summary, style),
         _periods(view, summary, style),
         sparklines(outline, style),
@@ -393,7 +396,7 @@ def _waits(summary: Summary, style: Style) -> list[str]:
         return _head_line("waits", bounded_waits(wait), style)
     shares = ", ".join(f"{name} {figure(share, format_percent)}" for name, share in wait_shares(wait.shares))
     without = figure(summary.cpu_real_ratio.without_run_queue, format_ratio)
-    text = f"{shares} of the jobs' time; CPU/real without run queue {without}"
+    text = f"{shares} of the jobs' time; CPU/real without waiting for processors {without}"
     for contained in filter(None, (memory_in_waits(summary), mapped_in_waits(summary))):
         text += f"; {contained}"
     return _head_line("waits", text, style)

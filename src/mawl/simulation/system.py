@@ -419,9 +419,7 @@ def _apply_change(system: System, change: SystemChange) -> System:
     name, dot, word = key.rpartition(".")
     names = [device.name for device in system.devices]
     if not dot or word not in OF_DEVICES or name not in names:
-        raise UsageError(
-            "nothing to set is called so", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}"
-        )
+        raise UsageError("unknown key", where=where, cure=f"set {KEYS}; the devices are {', '.join(names)}")
     set_to: dict[str, Any] = {OF_DEVICES[word]: _figure(word, change.value, where)}
     shared = system.device(name).shared_bytes_per_second
     if word in ("read", "write") and shared is not None and shared < set_to[OF_DEVICES[word]]:

@@ -33,12 +33,12 @@ from mawl.whatif.records import (
 )
 
 LIMITS = {
-    "cpu": "computing",
-    "cores": "waiting for a core",
-    "alone.data": "blocked in data, even alone",
-    "alone.work": "blocked in work, even alone",
-    "alone.util": "blocked in util, even alone",
-    "alone.other": "blocked elsewhere",
+    "cpu": "on processors",
+    "cores": "waiting for processors",
+    "alone.data": "data, even alone",
+    "alone.work": "work, even alone",
+    "alone.util": "util, even alone",
+    "alone.other": "other waits",
 }
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
 

@@ -62,7 +62,7 @@ def test_runs_far_above_their_reference_time_are_a_no_with_its_cost_and_changes(
     assert limit is not None and (limit.verdict, limit.named, limit.costs[0].resource) == ("cpu", True, "cpu")
     assert answer.figures.slowdown is not None and 2.5 < answer.figures.slowdown < 3.5
     assert (answer.fits.sessions, answer.fits.high) == (None, SESSIONS - 1), "the runs refute the forecast"
-    assert {change.text for change in answer.changes} <= {"Twice the cores", "Cores twice as fast"}
+    assert {change.text for change in answer.changes} <= {"Twice the processors", "Processors twice as fast"}
     assert all("mawl probe" in (change.reason or "") for change in answer.changes), "no range without a probe"
     assert answer.figures.jobs_per_hour is not None and answer.figures.jobs_per_hour > 0
 

@@ -164,8 +164,8 @@ SMALL, DISTURBED, FAILED = (
         ("not known", [SMALL, DISTURBED], "repeat the run", "repeat the run."),
         ("not known", [FAILED, SMALL], "repeat the run", "fix the failed jobs."),
         ("carried", [SMALL, DISTURBED], None, "end other programs."),
-        ("not carried", [SMALL], None, "use a larger scale."),
-        ("not carried", [], None, "find what would change it: mawl simulate '<run>'"),
+        ("not carried", [SMALL], None, "see what each job waited for: mawl report '<run>' --all"),
+        ("not carried", [], None, "see what each job waited for: mawl report '<run>' --all"),
         ("carried", [], None, "pack the run, so that others can check it: mawl pack '<run>'"),
     ],
 )

@@ -180,12 +180,16 @@ def test_an_answer_of_an_earlier_version_has_no_storage_and_no_machine() -> None
     ],
 )
 def test_a_change_says_its_range_or_why_it_has_none(change: dict[str, Any], number: str, said: str) -> None:
-    plain: dict[str, Any] = {"text": "Twice the cores", "gain_ratio": 0.4, "range_basis": "published systems"}
+    plain: dict[str, Any] = {
+        "text": "Twice the processors",
+        "gain_ratio": 0.4,
+        "range_basis": "published systems",
+    }
     measured = change.pop("measured", YES.sessions)
     one = QualificationChange(**(plain | change))
     ticket = render_markdown(answered(msgspec.structs.replace(YES, changes=[one], sessions=measured)))
     line = next(line for line in ticket.splitlines() if line.startswith("- **change**"))
-    assert f"Twice the cores: {number}" in line and said in line
+    assert f"Twice the processors: {number}" in line and said in line
 
 
 def test_the_schema_is_that_of_the_file() -> None:

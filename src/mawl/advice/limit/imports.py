@@ -120,7 +120,9 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[Evidenc
     devices = [one.device for one in windows if one.device is not None]
     mean = weighted_mean([(one.full, one.seconds) for one in windows])
     lines = (
-        [] if cpu is None else [f"by their logs the jobs were on CPU {format_percent(1.0 - cpu)} of the time"]
+        []
+        if cpu is None
+        else [f"by their logs the jobs were on processors {format_percent(1.0 - cpu)} of the time"]
     )
     if mean is not None:
         filled = sum(share >= FULL_RATIO for share in full)

@@ -46,7 +46,7 @@ def _cpu_evidence(reading: RunView) -> list[RuleEvidence]:
             RuleEvidence(
                 kind="evidence",
                 sentence=f"jobs waited for CPU {format_percent(queued)} of the time and "
-                f"were on CPU {format_percent(on_cpu)} of it",
+                f"were on processors {format_percent(on_cpu)} of it",
             )
         )
     lines += pressure_line(reading, "cpu_some", "tasks waited for CPU")

@@ -12,7 +12,7 @@ from typing import Literal
 import msgspec
 
 from mawl.advice.answer import WORDS, Decision, Disturbance, times_words
-from mawl.advice.limit.verdict import limit_sentence
+from mawl.advice.limit.verdict import limit_sentence, shown_causes
 from mawl.advice.next_step import Lack
 from mawl.advice.validity.host import MOST_FOREIGN_RATIO, foreign_cpu_ratio
 from mawl.base.units import counted_noun, format_percent, format_seconds
@@ -190,7 +190,8 @@ def sentence_of(
     best = best_change(evidence)
     if best is not None:
         more = "at least " if best.sessions == mix_range(evidence.sessions).most else ""
-        parts.append(f"{best.text} would make it {more}{best.sessions}.")
+        change = f"{best.text[0].lower()}{best.text[1:]}"
+        parts.append(f"With {change}, {more}{counted_noun(best.sessions or 0, 'session')} would fit.")
     return " ".join(parts)
 
 
@@ -221,20 +222,36 @@ def next_step_of(
     if evidence.failed is not None:
         return (
             "Fix the failed jobs (mawl report on each folder in runs names them with their reasons), then "
-            "run it again"
+            f"run it again: {evidence.again}"
         )
     if preliminary:
         why = ", ".join(preliminary)
         return f"The answer is preliminary ({why}). Run it again with more time: {evidence.longer}"
     if decision.answer == "carried":
-        return "Keep this answer, and run it again after each change of the system"
+        return f"Keep this answer, and ask again after each change of the system: {evidence.again}"
     best = best_change(evidence)
     fewer = evidence.fits.sessions
     what = [] if fewer is None or fewer >= evidence.sessions else [f"run at most {fewer} sessions"]
     what += [] if best is None else [f"try this change: {best.text[0].lower()}{best.text[1:]}"]
     what += [NODES_STEPS[nodes.limit]] if nodes is not None and nodes.limit in NODES_STEPS else []
-    said = ", or ".join(what) or "relieve what limits"
-    return f"{said[0].upper()}{said[1:]}; then run it again"
+    said = ", or ".join(what or [_relief(evidence)])
+    return f"{said[0].upper()}{said[1:]}; then prove it: {evidence.again}"
+
+
+def _relief(evidence: Evidence) -> str:
+    """What relieves the first cause, where no change was simulated."""
+    cause = next(iter(shown_causes(evidence.limit)), None) if evidence.limit is not None else None
+    if cause is None:
+        return "relieve what limits"
+    if cause.resource == "storage" and cause.roles:
+        return f"put {' and '.join(cause.roles)} on faster storage"
+    return {
+        "storage": "use faster storage",
+        "cpu": f"use {'faster' if cause.kind == 'speed' else 'more'} processors",
+        "memory": "use more memory",
+        "network": "use a faster network",
+        "others": "end the other programs",
+    }.get(cause.resource, "relieve what limits")
 
 
 def _step_to_know(evidence: Evidence, decision: Decision) -> str:

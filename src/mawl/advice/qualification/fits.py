@@ -241,7 +241,7 @@ def _doubled_resources(base: Base) -> Iterator[tuple[str, System]]:
             continue
         roles = [role for role in ROLES if name in node.roles.get(role, ())]
         if name in ("cores", "core_speed"):
-            yield {"cores": "Twice the cores", "core_speed": "Cores twice as fast"}[name], system
+            yield {"cores": "Twice the processors", "core_speed": "Processors twice as fast"}[name], system
         elif roles:
             yield f"Twice the devices under {' and '.join(roles)}", system
         else:

@@ -49,6 +49,7 @@ from mawl.advice.qualification.machine import (
 )
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError, UsageError
+from mawl.base.units import format_plain
 from mawl.figures.campaign import session_run
 from mawl.figures.comparison.sides import compared_run
 from mawl.figures.knee import SessionRun
@@ -213,7 +214,7 @@ def command_again(record: Qualification, times: float) -> str:
     if asked.repeat is not None and (times == 1.0 or asked.repeat >= FEWEST_RUNS):
         words += ["--repeat", str(asked.repeat)]
     if asked.scale is not None:
-        words += ["--scale", f"{asked.scale:g}"]
+        words += ["--scale", format_plain(asked.scale, 6)]
     if asked.volume_order != "rotation":
         words += ["--volume-order", asked.volume_order]
     words += [] if asked.nodes is None else words_of(asked.nodes, NODE_OPTIONS)

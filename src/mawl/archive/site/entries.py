@@ -94,7 +94,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
-        scale = "" if self.scale is None else f" at scale {format_plain(self.scale)}"
+        scale = "" if self.scale is None else f" at scale {format_plain(self.scale, 6)}"
         return f"{self.workload}, {self.sessions} sessions{scale}"
 
     @property
@@ -222,7 +222,11 @@ def _configuration(run: ComparedRun, severity: Severity) -> dict[str, str]:
         if how == severity:
             value = read(run)
             text = (
-                "none" if value is None else format_plain(value) if isinstance(value, float) else str(value)
+                "none"
+                if value is None
+                else format_plain(value, 6)
+                if isinstance(value, float)
+                else str(value)
             )
             digest = hashlib.sha256(text.encode(errors="surrogatepass")).hexdigest()[:12]
             found[name] = text if len(text) <= 60 else f"plan {digest}"

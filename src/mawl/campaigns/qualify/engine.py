@@ -20,7 +20,14 @@ import msgspec
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.evidence import shows_nothing
 from mawl.base.errors import BusyMachineError, InterruptedRunError, MawlError
-from mawl.base.units import counted_noun, format_bytes, format_percent, format_ratio, format_seconds
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_percent,
+    format_plain,
+    format_ratio,
+    format_seconds,
+)
 from mawl.campaigns.qualify.choice import (
     RUNS_EACH,
     SMOKE,
@@ -189,7 +196,7 @@ class Engine:
             for phase in self.record.phases
         ]
         self.runs.note(choice=choice, phases=phases)
-        return f"{choice.sessions} sessions, scale {choice.scale:g}, --cache {choice.cache}"
+        return f"{choice.sessions} sessions, scale {format_plain(choice.scale, 6)}, --cache {choice.cache}"
 
     def _chooser(self, left_seconds: float) -> Chooser:
         return Chooser(self.record.asked, self._look(), self._modelled(), left_seconds)

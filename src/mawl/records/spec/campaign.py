@@ -201,7 +201,7 @@ class ArmSetting(msgspec.Struct, frozen=True, kw_only=True):
             there, lacks = ("before", "after") if self.after is None else ("after", "before")
             return lacks, f"required, because {there} is there: one makes the change, the other undoes it"
         if not 0 < self.seconds <= MOST_SECONDS:
-            return "seconds", f"expected more than 0 and at most {MOST_SECONDS:g}, found {self.seconds:g}"
+            return "seconds", f"expected more than 0 and at most {MOST_SECONDS:.0f}, found {self.seconds:.3f}"
         return None
 
 

@@ -15,7 +15,7 @@ from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.base.units import parse_size
+from mawl.base.units import format_plain, parse_size
 
 MOST_NODES = 4096
 
@@ -104,7 +104,7 @@ class Number(Form):
     def check(self, value: Any, name: str) -> None:
         above = self._low < value if self._above else self._low <= value
         if not above or not value <= self._high or not math.isfinite(value):
-            raise refusal(name, f"{value:g}" if isinstance(value, float) else value, self._expected)
+            raise refusal(name, format_plain(value, 6) if isinstance(value, float) else value, self._expected)
 
     def words(self, value: Any) -> list[str]:
         return [f"{value:.15g}"]

@@ -82,8 +82,8 @@ PROGRAMS = RunTable(
 
 
 STATES = (
-    ("on CPU", "on processors", "on_cpu_seconds"),
-    ("run queue", "waiting for processors", "run_queue_seconds"),
+    ("processors", "on processors", "on_cpu_seconds"),
+    ("waiting", "waiting for processors", "run_queue_seconds"),
     ("data", "blocked in data", "blocked_data_seconds"),
     ("work", "in work", "blocked_work_seconds"),
     ("util", "in util", "blocked_util_seconds"),

@@ -254,9 +254,9 @@ WINDOWS = RunTable(
             for way in ("read", "write")
         ),
         RunColumn(label="jobs", path=("jobs_running",), form=format_ratio),
-        RunColumn(label="on CPU", path=("jobs_on_cpu",), form=format_ratio),
-        RunColumn(label="in run queue", path=("jobs_in_run_queue",), form=format_ratio),
-        RunColumn(label="CPU busy", path=("cpu_busy_ratio",), form=format_ratio),
+        RunColumn(label="on processors", path=("jobs_on_cpu",), form=format_ratio),
+        RunColumn(label="waiting for processors", path=("jobs_in_run_queue",), form=format_ratio),
+        RunColumn(label="processors busy", path=("cpu_busy_ratio",), form=format_ratio),
     ),
     formats=HTML | CSV,
     fold="The same in figures: {rows} windows",

@@ -14,6 +14,7 @@ import msgspec
 
 from mawl.base.foreign import open_regular
 from mawl.base.removal import remove_below
+from mawl.base.units import format_plain
 from mawl.importers.formats.saslog import read_notes
 from mawl.importers.formats.saslog_records import PerformanceNote, step_of
 from mawl.plan.catalogue import Command, filled
@@ -276,7 +277,7 @@ def values(plan: JobPlan, assignment: Assignment, data: Path) -> dict[str, str]:
         "bufsize": str(options.bufsize_bytes),
         "bufsize_kib": str(options.bufsize_bytes // KIB),
         "cpucount": str(options.cpucount),
-        "scale": f"{plan.scale:g}",
+        "scale": format_plain(plan.scale, 6),
         "seed": str(assignment.seed),
         "replica": str(plan.replica),
         "session": plan.session,

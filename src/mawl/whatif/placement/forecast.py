@@ -8,6 +8,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.base.units import format_plain
 from mawl.figures.demand import targets_of
 from mawl.records.model.probe import Probe, ProbeTarget
 from mawl.records.model.run import RunFacts, VolumeFacts
@@ -243,7 +244,11 @@ def _given(facts: RunFacts) -> list[str]:
     words = facts.command[facts.command.index("run") + 1 :] if "run" in facts.command else []
     if not words:
         workload = facts.workload
-        scale = [] if workload.scale is None else ["--scale", workload.scale_name or f"{workload.scale:g}"]
+        scale = (
+            []
+            if workload.scale is None
+            else ["--scale", workload.scale_name or format_plain(workload.scale, 6)]
+        )
         return [workload.name, *scale]
     kept: list[str] = []
     leaving_out = 0

@@ -429,7 +429,7 @@ def _listed(kind: NodeKind) -> dict[Role, list[str]]:
 
 
 def _roles(offer: CandidateOffer) -> dict[Role, list[str]]:
-    """As described; an only device also holds the roles that are not named."""
+    """As described; a single device also holds the roles left out."""
     if len(offer.devices) > 1:
         return offer.roles
     return {role: offer.roles.get(role, list(offer.devices)) for role in ROLES}

@@ -229,7 +229,7 @@ def _names(names: Sequence[str], every: int) -> str:
 
 def money(price: float, answer: SizeAnswer, *, short: bool = False) -> str:
     """A price as the catalogue has it: ``1,200 EUR a month``; ``short``: without the period."""
-    amount = f"{price:,.2f}".removesuffix(".00") if price < 1e12 else f"{price:g}"
+    amount = f"{price:,.2f}".removesuffix(".00") if price < 1e12 else f"{price:,.0f}"
     return " ".join(part for part in (amount, answer.currency, "" if short else answer.period) if part)
 
 

@@ -11,9 +11,9 @@ from markupsafe import Markup
 from mawl.advice.answer import parts_words
 from mawl.advice.judge import RULES
 from mawl.advice.limit.verdict import RESOURCES, cause_words, limit_sentence, shown_causes
-from mawl.advice.validity.host import COMPETITION
+from mawl.advice.next_step import next_of, not_passed
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
-from mawl.records.model.summary.judgement import Finding, Limit
+from mawl.records.model.summary.judgement import Limit
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.document import Card, DefinedWords
 from mawl.reports.html.figures import (
@@ -43,8 +43,6 @@ from mawl.reports.run_tables.nodes import node_balance
 COST_SHARE = "limit.costs.*.share_ratio"
 COMMAND = ": mawl "
 NO_JOB_MAY_FAIL = ". A load is carried only if every job finishes with a right answer"
-TOO_SMALL = ("scale", "duration", "repeats")
-"""Rules that ask for a larger run; findings that say what disturbed the figures come before theirs."""
 
 
 def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
@@ -62,7 +60,9 @@ def verdict(figures: ShownFigures, first: Card | None = None) -> Markup:
             )
         ]
     cards = [*([first] if first else []), *answers, _validity(figures)]
-    return cards_and_step(cards, _next_step(figures.summary), figures) + _nodes(figures)
+    return cards_and_step(
+        cards, next_of(figures.summary, shlex.quote(figures.summary.run_id)), figures
+    ) + _nodes(figures)
 
 
 def cards_and_step(
@@ -89,35 +89,6 @@ def _with_links(card: Card, terms: Terms) -> Card:
         for words in (card.answer, card.measures)
     )
     return card._replace(answer=answer, measures=measures)
-
-
-def _next_step(summary: Judged) -> str | None:
-    findings = _not_passed(summary)
-    going_on = summary.outcome == "running"
-    fixed = summary.kind == "imported"  # a run of the past: nothing makes it valid now
-    if findings and findings[0].severity == "invalid" and not (going_on or fixed):
-        return findings[0].cure
-    if summary.answer.next_step or going_on:
-        return summary.answer.next_step
-    if findings:
-        return findings[0].cure
-    run_id = shlex.quote(summary.run_id)
-    return {
-        "not carried": f"find what would change it{COMMAND}simulate {run_id}",
-        "carried": f"pack the run, so that others can check it{COMMAND}pack {run_id}",
-        "not known": None,
-    }[summary.answer.answer]
-
-
-def _not_passed(summary: Judged) -> list[Finding]:
-    """Checks that failed, the gravest first.
-
-    Of equal ones, those that found what disturbed the run come first, and of these the one of other programs.
-    """
-    return sorted(
-        (one for one in summary.validity.findings if one.severity != "remark"),
-        key=lambda one: (one.severity != "invalid", one.rule in TOO_SMALL, one.rule != COMPETITION.name),
-    )
 
 
 def _carried(figures: ShownFigures) -> Card:
@@ -193,7 +164,7 @@ def _validity(figures: ShownFigures) -> Card:
     summary = figures.summary
     validity = summary.validity
     answer, standing = STATUSES[validity.status]
-    findings = _not_passed(summary)
+    findings = not_passed(summary)
     unknown = [one for one in validity.unmeasured if one.severity != "remark"]
     first = findings[0].sentence if findings else f"Not measured: {unknown[0].reason}" if unknown else ""
     figure, measures = _checks_passed(summary)
