@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 
 import msgspec
@@ -12,6 +13,7 @@ from tools import documents
 
 GUIDES = sorted((documents.ROOT / "docs" / "guides").glob("*.md"))
 MOST_NOT_RUN_RATIO = 0.2
+MOST_LINES_OF_README = 120
 PAGE = """# Page
 ```console
 $ printf one > file
@@ -137,3 +139,19 @@ def test_long_commands_run_among_the_others_and_leave_rows(
     page.write_text(LONG_PAGE.replace("mkdir made", "false"))
     with pytest.raises(AssertionError, match=r"page\.md: false"):
         documents.run_long(page, scratch, dict(os.environ), None)
+
+
+def test_the_answer_of_the_readme_is_a_kept_row() -> None:
+    text = (documents.ROOT / "README.md").read_text()
+    page = (documents.ROOT / "docs/reference/known-truth.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| work writes at 25 MB a second |"))
+    said = text.partition("## A real answer")[2].partition("## Install")[0]
+    found = re.findall(
+        r"took ([\d.]+) times|\n\| what limits .*: (\d+ %)|\| ([\d.]+) times|([\d.]+ %) less", said
+    )
+    figures = [one for groups in found for one in groups if one]
+    assert len(figures) == 5 and [one for one in figures if one not in row] == []
+    assert "30 November 2026" in said and "| 2026-11-30 |" in row
+    assert "| not carried |" in row and "work write bandwidth" in row
+    assert text.count("\n") <= MOST_LINES_OF_README
+    assert text.index("make test") < text.index("## A real answer")

@@ -2,7 +2,7 @@
 
 ``MAWL_TEST_DOCUMENTS`` names a file that gets a line of JSON for each; ``tools/documents.py`` prints them.
 ``MAWL_TEST_PAGES`` chooses pages whose name has the word, ``MAWL_TEST_MINUTES`` is put in place of the number
-of ``--minutes``.
+of ``--minutes``, ``MAWL_TEST_BESIDE`` says that other work uses the machine.
 """
 
 from __future__ import annotations
@@ -37,7 +37,13 @@ def test_long_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{environment['PATH']}"
     minutes = os.environ.get("MAWL_TEST_MINUTES")
     try:
-        rows = documents.run_long(page, tmp_path, environment, int(minutes) if minutes else None)
+        rows = documents.run_long(
+            page,
+            tmp_path,
+            environment,
+            int(minutes) if minutes else None,
+            beside="MAWL_TEST_BESIDE" in os.environ,
+        )
     finally:
         for place in ("mnt", "san", "flash", "srv", "local", "new", "old", "mawl-data"):
             shutil.rmtree(tmp_path / place, ignore_errors=True)
