@@ -25,9 +25,9 @@ from mawl.importers.formats.table_map import (
 from mawl.importers.formats.tables import (
     MOST_DOCUMENT_BYTES,
     MOST_NAMED_COLUMNS,
-    Clock,
     HeadFacts,
     Row,
+    RowClock,
     Series,
     document_series,
     series_rows,
@@ -163,7 +163,7 @@ class _Reading:
     def __init__(self, held: TableMap, context: Context) -> None:
         self._map, self._context = held, context
         self.head = HeadFacts(held.head)
-        self._clock = Clock(held, self.head)
+        self._clock = RowClock(held, self.head)
         self._to_utc: Callable[[float], float] | None = None
         if held.timezone is not None:
             self._to_utc = Clocks(parse_zones([f"x={held.timezone}"], ("x",))).to_utc("x")

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from mawl.importers.formats.table_map import ARRAY_FIGURES, TableMap, number
-from mawl.importers.formats.tables import Clock, HeadFacts, Row, Skip, table_rows
+from mawl.importers.formats.tables import HeadFacts, Row, RowClock, Skip, table_rows
 from mawl.importers.formats.text import moment
 
 BLOCK_BYTES = 512
@@ -46,12 +46,12 @@ def rows(held: TableMap, name: str, text: str, skip: Skip) -> Iterator[ArrayRow]
     found = re.search(held.volume_in_name, name) if held.volume_in_name else None
     volume = found[1] if found and found.groups() and found[1] else ""
     head = HeadFacts(held.head)
-    clock = Clock(held, head)
+    clock = RowClock(held, head)
     for row in table_rows(held, enumerate(text.splitlines(), 1), head, skip):
         yield from _row(held, row, clock, volume, skip)
 
 
-def _row(held: TableMap, row: Row, clock: Clock, volume: str, skip: Skip) -> Iterator[ArrayRow]:
+def _row(held: TableMap, row: Row, clock: RowClock, volume: str, skip: Skip) -> Iterator[ArrayRow]:
     columns, cells = row.columns, row.cells
     if columns.time is None:
         return

@@ -272,7 +272,7 @@ def translated(words: Mapping[str, Mapping[str, Sequence[str]]], names: Sequence
 _POSIX_ZONE = re.compile(r"(.{8,26}[0-9]) [A-Z]{2,5}([+-]?[0-9]{1,2})")
 
 
-class Clock:
+class RowClock:
     """Times of rows as a map has them: seconds of a wall clock, and how far it is ahead of UTC."""
 
     def __init__(self, held: TableMap, head: HeadFacts) -> None:
