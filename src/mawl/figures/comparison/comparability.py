@@ -112,6 +112,7 @@ def _environments(before: ComparedRun, after: ComparedRun) -> list[Difference]:
 
 
 def shown(value: object) -> str:
+    """A fact as text; ``-`` where it is not known."""
     return "-" if value is None else str(value)
 
 

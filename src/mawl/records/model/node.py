@@ -11,8 +11,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.base.units import format_bytes
-from mawl.records.definitions import CAPS, count, listing, rate, text
+from mawl.records.definitions import CACHE, CAPS, count, flag, listing, rate, size, text
 from mawl.records.model.thresholds import value_of
+from mawl.records.spec.program_options import CacheMode
 
 NodeOutcome = Literal["running", "completed", "failed", "aborted", "interrupted", "lost"]
 
@@ -133,6 +134,36 @@ KIND_OF: dict[Transport, PortKind] = {
     "nvme-tcp": "ethernet",
     "nvme-rdma": "ethernet",
 }
+
+
+class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
+    """The input tables in the page cache when the run began, before any job was made ready.
+
+    ``mode`` is what ``--cache`` asked for, None without.  ``resident_bytes`` is None, with
+    ``reason``, where the kernel would not tell; ``source`` names the call that told.
+    ``machine_wide``: the caches of the whole machine were dropped.  ``remarks`` say what could not
+    be dropped or read, and why.
+    """
+
+    mode: Annotated[
+        CacheMode | None,
+        text(
+            "cold, warm or none, where the run asked for it (--cache).",
+            CACHE,
+            absent="not asked for: the cache was left as it was",
+            null_answers=True,
+        ),
+    ] = None
+    input_bytes: Annotated[int, size("Size of the input tables.", CACHE)]
+    resident_bytes: Annotated[
+        int | None, size("What of them was in the page cache before the start.", CACHE)
+    ] = None
+    source: Annotated[str | None, text("The call that was used: cachestat or mincore.", CACHE)] = None
+    reason: Annotated[
+        str | None, text("Why it is not known.", CACHE, absent="it is known", null_answers=True)
+    ] = None
+    machine_wide: Annotated[bool, flag("Whether all caches of the machine were dropped.", CACHE)] = False
+    remarks: Annotated[list[str], listing("What could not be dropped or read, and why.", CACHE)] = []
 
 
 class OtherProgram(msgspec.Struct, frozen=True, kw_only=True):

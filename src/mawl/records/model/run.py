@@ -11,7 +11,6 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.records.definitions import (
-    CACHE,
     CAPS,
     CLOUD,
     CPU_ACCOUNT,
@@ -33,6 +32,7 @@ from mawl.records.definitions import (
 )
 from mawl.records.model.campaign import CampaignPart
 from mawl.records.model.compressibility import Compressibility
+from mawl.records.model.node import CacheFacts as CacheFacts
 from mawl.records.model.node import (
     DirtyPages,
     Inventory,
@@ -45,7 +45,7 @@ from mawl.records.model.node import (
     Transport,
 )
 from mawl.records.model.records import JobRecord, ProgramClass, RunOutcome, Usage
-from mawl.records.spec.program_options import CacheMode, OnFailure, Options, Role, StartMode, VolumeOrder
+from mawl.records.spec.program_options import OnFailure, Options, Role, StartMode, VolumeOrder
 from mawl.records.spec.run_spec import RunSpec
 
 RunKind = Literal["measured", "imported", "simulated"]
@@ -228,36 +228,6 @@ class VolumeFacts(msgspec.Struct, frozen=True, kw_only=True):
         int | None, size("Bytes free there before the jobs, inputs made.", VOLUME_SPACE)
     ] = None
     free_after_bytes: Annotated[int | None, size("Bytes free there after the jobs.", VOLUME_SPACE)] = None
-
-
-class CacheFacts(msgspec.Struct, frozen=True, kw_only=True):
-    """The input tables in the page cache when the run began, before any job was made ready.
-
-    ``mode`` is what ``--cache`` asked for, None without.  ``resident_bytes`` is None, with
-    ``reason``, where the kernel would not tell; ``source`` names the call that told.
-    ``machine_wide``: the caches of the whole machine were dropped.  ``remarks`` say what could not
-    be dropped or read, and why.
-    """
-
-    mode: Annotated[
-        CacheMode | None,
-        text(
-            "cold, warm or none, where the run asked for it (--cache).",
-            CACHE,
-            absent="not asked for: the cache was left as it was",
-            null_answers=True,
-        ),
-    ] = None
-    input_bytes: Annotated[int, size("Size of the input tables.", CACHE)]
-    resident_bytes: Annotated[
-        int | None, size("What of them was in the page cache before the start.", CACHE)
-    ] = None
-    source: Annotated[str | None, text("The call that was used: cachestat or mincore.", CACHE)] = None
-    reason: Annotated[
-        str | None, text("Why it is not known.", CACHE, absent="it is known", null_answers=True)
-    ] = None
-    machine_wide: Annotated[bool, flag("Whether all caches of the machine were dropped.", CACHE)] = False
-    remarks: Annotated[list[str], listing("What could not be dropped or read, and why.", CACHE)] = []
 
 
 class PlannedJob(msgspec.Struct, frozen=True, kw_only=True):
