@@ -258,3 +258,21 @@ def test_sadf_that_prints_all_items_in_one_line_is_refused_with_the_cure(tmp_pat
     path.write_text(SADF.replace("wkB/s", "wkB/s[...]"))
     with pytest.raises(UsageError, match="print it without -h"):
         imported(tmp_path, path)
+
+
+def test_tables_of_json_that_are_passed_over_and_figures_beyond_measure_are_named() -> None:
+    statistic = (
+        '{{"timestamp": {{"date": "2026-03-02", "time": "10:00:{at}", "utc": 1, "interval": 10}}, '
+        '"io": {{"tps": 1.0, "bread": 5.0}}, "filesystems": [{{"filesystem": "/", "MBfsfree": 5.0}}], '
+        '"disk": [{{"disk-device": "sda", "tps": 1.0, "rkB": 1e19, "wkB": 2.0}}]}}'
+    )
+    read = Read(
+        "sadf",
+        '{"sysstat": {"hosts": [{"nodename": "n1", "sysname": "Linux", "release": "5.0", "number-of-cpus": 8, '
+        f'"file-date": "2026-03-02", "statistics": [{statistic.format(at=10)}, {statistic.format(at=20)}]}}]}}}}',
+    )
+    assert read.gain("device.sda.written_bytes") == 2 * 1024 * 20
+    reasons = " ".join(read.reasons())
+    assert "io (2)" in reasons
+    assert "filesystems (2)" in reasons
+    assert "2 figures of n1 are beyond all measure" in reasons

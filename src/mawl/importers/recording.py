@@ -31,6 +31,8 @@ class Recording:
         self._sums: dict[str, float] = {}
         self._until: dict[str, float] = {}
         self._steady: _Steady | None = None
+        self.beyond = 0
+        """Figures that were left out, as no machine has them."""
 
     def interval(
         self, since: float | None, at: float, rates: Mapping[str, float], gauges: Mapping[str, float]
@@ -70,6 +72,7 @@ class Recording:
             seconds = 0.0 if since is None else at - max(start, start if before is None else before)
             if total + rate * seconds > LARGEST_FIGURE:
                 begun.pop(name, None)
+                self.beyond += 1
                 continue
             self._sums[name] = figures[name] = total + rate * seconds
             self._until[name] = at

@@ -259,6 +259,11 @@ class _Hosts:
                 f"all reports of {node} are of the time since it started, or of one whose beginning is not "
                 "known: their rates are left out; record at least two reports (iostat -t 10 2)",
             )
+        for node, recording in sorted(self._recordings.items()):
+            if recording.beyond:
+                self._context.skip(
+                    None, f"{recording.beyond} figures of {node} are beyond all measure: left out"
+                )
         for node, facts in self.nodes.items():
             yield msgspec.structs.replace(
                 facts, logical_cpus=self._cpus.get(node) or self._context.cores.known(node)

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from mawl.base.foreign import json_tree
-from mawl.importers.formats.host_tables import Values, number, plain
+from mawl.importers.formats.host_tables import USED, Values, number, plain
 from mawl.importers.formats.text import SECONDS_PER_DAY, day_of, moment, on_its_day, time_of_day, western
 
 _BANNER = re.compile(r"Linux (\S+) \(([^)]{1,200})\)\s+(\S+)(?:\s+(_\S+_))?(?:\s+\((\d{1,5}) CPU\))?\s*")
@@ -114,6 +115,18 @@ def swapped(at: float) -> float:
     return datetime.fromtimestamp(at, UTC).replace(
         month=(day := datetime.fromtimestamp(at, UTC)).day, day=day.month
     ).timestamp()  # fmt: skip
+
+
+MOST_NAMED, MOST_TABLES = 12, 200
+
+
+def passed_over(rows: Counter[str]) -> Iterator[SysstatDoubt]:
+    """Which tables with figures were passed over, by their names; nothing where none was."""
+    if rows:
+        some = [f"{name} ({count})" for name, count in rows.most_common(MOST_NAMED)]
+        more = f" and {len(rows) - MOST_NAMED} more" if len(rows) > MOST_NAMED else ""
+        reason = f"tables that mawl does not take over, with their rows: {', '.join(some)}{more}"
+        yield SysstatDoubt(None, reason)
 
 
 ReportTime = tuple[Banner | None, float, float | None, float | None]
@@ -255,6 +268,7 @@ def json_reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Ite
     told = False
     host: Plain | None = None
     number_of = -1
+    passed: Counter[str] = Counter()
     for found in statistics(chunks):
         number_of += 1
         if isinstance(found, SysstatDoubt):
@@ -289,8 +303,12 @@ def json_reports(chunks: Iterable[bytes], untimed: Untimed | None = None) -> Ite
             continue
         since = before if interval is None else at - interval if interval > 0 else None
         latest = before = at
-        for kind, item, values in _tables(found.values):
-            yield Report(0, banner, at, ahead, since, kind, item, values)
+        for name, kind, item, values in _tables(found.values):
+            if kind is not None and not USED[kind].isdisjoint(values):
+                yield Report(0, banner, at, ahead, since, kind, item, values)
+            elif name in passed or len(passed) < MOST_TABLES:
+                passed[name] += 1
+    yield from passed_over(passed)
 
 
 def _banner(host: Plain) -> Banner:
@@ -329,8 +347,11 @@ def _when(
     return on_its_day(banner.midnight, clock, latest), None, banner.sure, None
 
 
-def _tables(values: Plain) -> Iterator[tuple[str, str, dict[str, float]]]:
-    """Every object or list of objects, at any depth, as tables with the headings of the text."""
+def _tables(values: Plain) -> Iterator[tuple[str, str | None, str, dict[str, float]]]:
+    """Every object or list of objects, at any depth, as tables: name, kind of the text, item and figures.
+
+    The kind is None of a list that is not read.
+    """
     network = values.get("network")
     for name, part in {**values, **(network if isinstance(network, dict) else {})}.items():
         if name in ("timestamp", "network"):
@@ -342,15 +363,16 @@ def _tables(values: Plain) -> Iterator[tuple[str, str, dict[str, float]]]:
                 if isinstance(own, dict)
                 for figure, value in _figures(own).items()
             }
-            yield "PSI", "", figures
+            yield name, "", "", figures
         elif isinstance(part, dict):
-            yield ("CPU", "all", _figures(part)) if name == "avg-cpu" else ("", "", _figures(part))
-        elif isinstance(part, list) and name in _LISTS:
-            kind, keys = _LISTS[name]
+            kind, item = ("CPU", "all") if name == "avg-cpu" else ("", "")
+            yield name, kind, item, _figures(part)
+        elif isinstance(part, list):
+            known, keys = _LISTS.get(name, (None, ()))
             for row in part:
                 if isinstance(row, dict):
                     item = next((str(row[key]) for key in keys if key in row), "")
-                    yield kind, item, _figures(row)
+                    yield name, known, item, _figures(row)
 
 
 _LISTS = {

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator
 
 from mawl.importers.formats.host_tables import HeadedTable, amount, number, vmstat_columns
 from mawl.importers.formats.sysstat_reports import (
+    MOST_TABLES,
     NO_TIMES,
     Banner,
     Report,
@@ -20,6 +21,7 @@ from mawl.importers.formats.sysstat_reports import (
     SysstatDoubt,
     Untimed,
     banner_of,
+    passed_over,
     swapped,
     unsure,
 )
@@ -31,12 +33,10 @@ Moment = tuple[float, float | None, bool]
 SADF_HEADING = "# hostname;interval;timestamp"
 LONGEST_INTERVAL_SECONDS = 7 * 86400.0
 EARLIEST_EPOCH, LATEST_EPOCH = 631152000.0, 4102444800.0
-MOST_TABLES = 200
 ONE_TIME = (
     "a line with a time is above several reports, of which only the first has it: say how far they lie apart "
     "(--interval SECONDS)"
 )
-MOST_NAMED = 12
 
 _AVERAGE = re.compile(r"[^\d:：]{2,30}[:：](?:\s|$)")
 """``Average:``, ``Moyenne :``, ``平均時間：``: rows that are of no interval."""
@@ -100,11 +100,7 @@ class _Reader:
 
     def end(self) -> Found:
         """Which tables with figures were passed over."""
-        if self._passed:
-            some = [f"{name} ({count})" for name, count in self._passed.most_common(MOST_NAMED)]
-            more = len(self._passed) - MOST_NAMED
-            named = ", ".join(some) + (f" and {more} more" if more > 0 else "")
-            yield SysstatDoubt(None, f"tables that mawl does not take over, with their rows: {named}")
+        yield from passed_over(self._passed)
 
     def line(self, line_number: int, line: str) -> Found:
         line = western(line)
