@@ -61,7 +61,7 @@ SCARCE: dict[Scarce, tuple[str, str | None]] = {
 }  # fmt: skip
 """What limits the jobs on a bed."""
 
-TIMES_LONGER = 5.0
+TIMES_LONGER = 8.0
 """The time that a capped device takes for the bytes of its role, over that of two processors for the jobs."""
 
 
@@ -152,7 +152,7 @@ def test_derived_jobs_change_on_other_beds_as_the_originals_do(bed: Bed) -> None
 
 
 @pytest.mark.lab
-@pytest.mark.long(minutes=5)
+@pytest.mark.long(minutes=7)
 def test_jobs_derived_from_logs_with_filters_are_limited_by_what_limits_the_jobs(
     bed: Bed, monkeypatch: pytest.MonkeyPatch
 ) -> None:

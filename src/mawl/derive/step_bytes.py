@@ -9,7 +9,7 @@ from typing import Literal
 import msgspec
 
 from mawl.derive.steps import READERS, StepFigures
-from mawl.derive.tables import Libraries, ObservedSizes, Ranged, about, exactly
+from mawl.derive.tables import Libraries, ObservedSizes, Ranged, about, exactly, in_pages
 from mawl.records.model.records import TableNote
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -255,7 +255,7 @@ class Inference:
         size = self._sizes.of_rows(reads[0], job)
         if size is None or size.rule != "written-width" or writes[0].rows is None:
             return None
-        part = size.times(writes[0].rows / reads[0].rows)
+        part = in_pages(size.times(writes[0].rows / reads[0].rows))
         role = self._libraries.role_of(writes[0])
         return {role: msgspec.structs.replace(part, rule="sorted-width")}
 
@@ -380,11 +380,12 @@ def _spill(step: StepFigures, read: Parts) -> Ranged | None:
 def _room(step: StepFigures, read: Parts, spill: Ranged | None) -> float:
     """Bytes that the step may write to utility files and read back, on which SAS writes no note.
 
-    A sort whose input fits into its memory uses none, unless it wrote more than its tables (``spill``).
+    A sort whose input fits into its memory uses none, unless it wrote more than its tables (``spill``); nor
+    does a step with less than a MiB, such as the rows that a WHERE let pass.
     """
-    if step.procedure not in SPILLS or step.sort in ("sorted", "source"):
-        return 0.0
     most = math.fsum(part.high for role, part in read.items() if role != "util")
+    if step.procedure not in SPILLS or step.sort in ("sorted", "source") or most < LEAST_SPILL:
+        return 0.0
     sorts = step.procedure in SORTS and step.memory_bytes is not None
     return 0.0 if sorts and spill is None and most <= (step.memory_bytes or 0) else most
 

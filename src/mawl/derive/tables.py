@@ -271,15 +271,15 @@ class ObservedSizes:
             variables = self._variables.get(key) if variables is None else variables
         if variables is None:
             usual = note.rows * USUAL_VARIABLES * NUMBER_BYTES
-            return _in_pages(about(usual, 0.1, 10.0, "assumed", "rows-only"))
+            return in_pages(about(usual, 0.1, 10.0, "assumed", "rows-only"))
         plain = note.rows * max(variables, 1) * NUMBER_BYTES
         if note.pages is not None and note.uncompressed_pages:
             kept = note.pages / note.uncompressed_pages
-            return _in_pages(about(plain * kept, SHORTEST, LONGEST, "inferred", "compressed"))
-        return _in_pages(about(plain, SHORTEST, LONGEST, "inferred", "variables"))
+            return in_pages(about(plain * kept, SHORTEST, LONGEST, "inferred", "compressed"))
+        return in_pages(about(plain, SHORTEST, LONGEST, "inferred", "variables"))
 
 
-def _in_pages(rows: Ranged) -> Ranged:
+def in_pages(rows: Ranged) -> Ranged:
     """Rows in whole pages, below the page that describes the table."""
     return msgspec.structs.replace(rows, high=max(rows.high, rows.value + PAGES_BYTES))
 
