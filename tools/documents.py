@@ -2,7 +2,8 @@
 
 In a fence that opens with ```` ```console ```` each line that begins with ``$ `` is run by bash, with
 ``.venv/bin`` first on PATH, in one scratch directory for each document, in order; it must end with
-status 0.  Two documents are run side by side.  ``make TARGET`` is only looked up in the Makefile, and
+status 0.  The directory has the folder ``examples``.
+Two documents are run side by side.  ``make TARGET`` is only looked up in the Makefile, and
 what changes the machine or needs a network (``git``, ``cd``, package managers) is not run.  A fence that
 opens with ```` ```toml NAME.toml ```` is that file in the scratch directory.  ```` ```console ignore ````
 switches a fence off; ``mawl`` commands of such a fence, and of ```` ```text ```` and ```` ```sh ````, are not
@@ -286,6 +287,7 @@ def check_document(file: Path, environment: dict[str, str]) -> tuple[int, list[s
     ran, problems = 0, []
     text = file.read_text()
     with tempfile.TemporaryDirectory(prefix="mawl-documents-") as scratch:
+        Path(scratch, "examples").symlink_to(ROOT / "examples")
         for name, content in files(text).items():
             Path(scratch, name).write_text(content)
         for command in commands(text):

@@ -8,8 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from mawl.base.units import parse_instant
 from mawl.commands.main import main
 from mawl.derive.costs import ORDERS, csv_of, document, step_costs
+from mawl.derive.derive import DeriveRequest, derive
+from mawl.figures.nights import Night
 from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.store import Run, open_run
 from mawl.reports.document import rendered
@@ -74,7 +77,7 @@ def test_steps_are_ordered_by_each_figure_and_those_without_it_come_last(
 
 
 def test_every_order_is_tried() -> None:
-    assert ORDERS == ("real", "cpu", "waiting", "bytes", "memory")
+    assert ORDERS == ("real", "cpu", "waiting", "bytes", "memory", "switches")
 
 
 def test_bytes_are_blocks_and_rates_are_over_real_time(run: Run) -> None:
@@ -120,3 +123,64 @@ def test_a_run_without_steps_says_so(tmp_path: Path) -> None:
     folder = tmp_path / "runs" / "few"
     import_files(ImportRequest(paths=[str(tmp_path / "few.log")], folder=folder, run_id="few"))
     assert "no DATA or PROC step" in rendered(document(step_costs(open_run(str(folder)), "real")), "text")
+
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+@pytest.fixture(scope="module")
+def night(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    """The night that ships; the guide for SAS administrators has its answers."""
+    folder = tmp_path_factory.mktemp("night") / "one"
+    import_files(ImportRequest(paths=[str(EXAMPLES / "night")], folder=folder, run_id="one"))
+    return open_run(str(folder))
+
+
+def test_the_first_lines_answer_what_administrators_ask(night: Run) -> None:
+    shown = rendered(document(step_costs(night, "waiting")), "text", 1000).splitlines()
+    first = {line[:11].strip(): line[11:] for line in shown[:8]}
+    assert first["steps"].startswith("largest real time less CPU time: step 6 (SORT) of load_orders, 25 min")
+    assert first["jobs"].startswith("load_orders cost most: 1 h 26 min of real time, 53 % of 5 jobs")
+    assert first["storage"].startswith("faster WORK saves at most 1 h 11 min of the night")
+    assert "chain of 3 jobs" in first["storage"] and "nmon, sar -d" in first["storage"]
+    assert "score_customers has most, 2141101" in first["processors"] and "sar -q" in first["processors"]
+    assert "GB at its peak" in first["WORK"] and "GB at its peak" in first["both"]
+
+
+def test_what_faster_work_saves_is_the_waiting_of_the_chain(night: Run) -> None:
+    costs = step_costs(night, "real")
+    assert costs.jobs is not None
+    [work] = [one for one in costs.jobs.bounds if one.role == "work"]
+    waits = {
+        (step.job, step.number): max((step.usage.real_time_seconds or 0) - (step.usage.cpu_seconds or 0), 0.0)
+        for step in night.step_records()
+    }
+    chain = ("extract_orders", "load_orders", "report_orders")
+    assert work.chain_seconds is not None and work.waiting_at_most_seconds is not None
+    assert 0 < work.chain_seconds <= sum(wait for (job, _), wait in waits.items() if job in chain)
+    assert work.chain_seconds < work.waiting_at_most_seconds <= sum(waits.values())
+    assert costs.jobs.costliest[-1].with_errors is True
+
+
+def test_logs_without_switches_or_times_say_which_would_tell(run: Run) -> None:
+    text = rendered(document(step_costs(run, "real")), "text", 1000)
+    assert "no log counts involuntary switches; FULLSTIMER on UNIX and Linux does" in text
+    assert "times of day would tell (FULLSTIMER)" in text
+
+
+@pytest.mark.parametrize(("growth", "fits"), [(1.0, None), (1.05, True), (1.3, False)])
+def test_a_night_with_more_rows_takes_its_chain_longer(night: Run, growth: float, fits: bool | None) -> None:
+    """The chain took 1 h 47 min of a window of 2 h, with pauses of 4 and 5 s between its jobs."""
+    window = Night(parse_instant("2026-03-02T20:00:00Z"), parse_instant("2026-03-02T22:00:00Z"))
+    found = derive(night, DeriveRequest(night=window, growth=growth, keep_names=True)).evidence.night
+    assert found is not None and found.chain == ("extract_orders.1", "load_orders.1", "report_orders.1")
+    if fits is None:
+        assert found.grown_end_seconds is None
+        return
+    ends = {job.job: job.ended_at or 0.0 for job in night.job_records()}
+    starts = {job.job: job.started_at or 0.0 for job in night.job_records()}
+    names = ("extract_orders", "load_orders", "report_orders")
+    worked = sum(ends[name] - starts[name] for name in names)
+    grown = found.last_end_seconds + worked * (growth - 1)
+    assert found.grown_end_seconds == pytest.approx(grown)
+    assert (grown <= 7200) is fits

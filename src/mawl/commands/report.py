@@ -45,7 +45,9 @@ from mawl.commands.terminal import COLOUR_CHOICES, encoded, style_of, width_for,
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.derive.costs import MOST_STEPS, ORDERS, StepOrder, csv_of, step_costs
 from mawl.derive.costs import document as costs_document
+from mawl.figures.nights import logged_nights
 from mawl.figures.over_time import outline
+from mawl.figures.trends import change_sentence, trends_of
 from mawl.figures.view import StoredView
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.forms import Whole
@@ -55,6 +57,7 @@ from mawl.records.store.output import write_output
 from mawl.reports import csv, document, json, markdown, night, openmetrics, probe, screen, text
 from mawl.reports.exports import render_iotest, render_logparse, render_saslog
 from mawl.reports.layout import PLAIN, Style
+from mawl.reports.run_lines import labelled
 
 Renderer = Callable[[StoredView, Judged], str]
 
@@ -212,7 +215,12 @@ def _probe_tests(stored: Run, bounds: AnswerBounds) -> str:
 def screen_of(view: StoredView, summary: Judged, style: Style = PLAIN) -> str:
     """The one screen of a stored run and its judged summary."""
     name, place = (printable(shlex.quote(one)) for one in (run_name(view.run), str(view.run.path.absolute())))
-    return screen.render(view, summary, outline(view), style, name, place)
+    shown = screen.render(view, summary, outline(view), style, name, place)
+    nights = logged_nights(view.jobs, view.facts.sources) if summary.kind == "imported" else None
+    if nights is None:
+        return shown
+    sentence = change_sentence([one.label for one in nights.nights], trends_of(nights.nights))
+    return "\n".join([*labelled("changed", sentence, style.width), shown])
 
 
 MOST_STEPS_ASKED = 10_000

@@ -18,6 +18,7 @@ from mawl.base.units import (
     format_seconds,
 )
 from mawl.derive.derive import derivable_steps, started_jobs
+from mawl.derive.job_costs import JOB_HEAD, JobCosts, job_costs, job_lines, job_rows
 from mawl.derive.space import Space, peak_rows, space_lines, space_of
 from mawl.derive.steps import StepFigures
 from mawl.records.definitions import FACTS, block, count, listing, rate, seconds, size, text
@@ -27,7 +28,7 @@ from mawl.reports.document import Document, Headline, Lines, Part, Sentences, Ta
 from mawl.reports.layout import ABSENT, figure, format_count
 
 PAGE = "docs/design/derive.md, Which steps cost most"
-StepOrder = Literal["real", "cpu", "waiting", "bytes", "memory"]
+StepOrder = Literal["real", "cpu", "waiting", "bytes", "memory", "switches"]
 ORDERS: tuple[StepOrder, ...] = get_args(StepOrder)
 MOST_STEPS = 20
 MOST_TABLES = 10
@@ -63,6 +64,9 @@ class StepCost(msgspec.Struct, frozen=True, kw_only=True):
     rows_read: Annotated[int | None, count("Rows read, those that pass a WHERE.", PAGE, absent=NOT_TOLD)]
     rows_written: Annotated[int | None, count("Rows written.", PAGE, absent=NOT_TOLD)]
     memory_bytes: Annotated[int | None, size("Peak memory.", PAGE, absent=NOT_TOLD)]
+    involuntary_switches: Annotated[
+        int | None, count("Times that a processor was taken from the step.", PAGE, absent=NOT_TOLD)
+    ]
 
 
 class TableReads(msgspec.Struct, frozen=True, kw_only=True):
@@ -88,6 +92,10 @@ class StepCosts(msgspec.Struct, frozen=True, kw_only=True):
     ]
     costliest: Annotated[list[StepCost], listing("The steps that cost most, the first first.", PAGE)]
     tables: Annotated[list[TableReads], listing("The tables of which most rows were read.", PAGE)]
+    jobs: Annotated[
+        JobCosts | None,
+        block("The jobs that cost most.", PAGE, absent="only of imported logs that have steps"),
+    ]
     space: Annotated[
         Space | None,
         block("The most space that WORK and utility files took at one time.", PAGE, absent=NO_SPACE),
@@ -98,6 +106,7 @@ def step_costs(run: Run, by: StepOrder, most: int = MOST_STEPS) -> StepCosts:
     """The ``most`` steps of a run with the largest figure; steps that lack it come last."""
     jobs = started_jobs(run)
     steps, _ = derivable_steps(run, jobs)
+    of_logs = run.facts.kind == "imported" and bool(steps)
     costs = [_cost(job, step) for job, mine in steps.items() for step in mine]
     ranked = sorted(costs, key=_key(by))
     return StepCosts(
@@ -107,7 +116,8 @@ def step_costs(run: Run, by: StepOrder, most: int = MOST_STEPS) -> StepCosts:
         real_seconds=_real(costs),
         costliest=ranked[:most],
         tables=_tables(step for mine in steps.values() for step in mine),
-        space=space_of(jobs, steps) if run.facts.kind == "imported" and steps else None,
+        jobs=job_costs(jobs, steps) if of_logs else None,
+        space=space_of(jobs, steps) if of_logs else None,
     )
 
 
@@ -136,6 +146,7 @@ def _cost(job: str, step: StepFigures) -> StepCost:
         rows_read=step.rows_read,
         rows_written=step.rows_written,
         memory_bytes=step.memory_bytes,
+        involuntary_switches=step.involuntary_switches,
     )
 
 
@@ -151,6 +162,7 @@ def _key(by: StepOrder) -> Callable[[StepCost], tuple[bool, float, str, int]]:
             "waiting": cost.waiting_at_most_seconds,
             "bytes": _sum(cost.read_bytes, cost.written_bytes),
             "memory": cost.memory_bytes,
+            "switches": cost.involuntary_switches,
         }[by]
         return value is None, -(value or 0.0), cost.job, cost.number
 
@@ -182,9 +194,9 @@ def _tables(steps: Iterable[StepFigures]) -> list[TableReads]:
 
 HEAD = (
     *("step", "procedure", "real", "CPU", "waiting at most", "read", "written", "MB/s"),
-    *("rows read", "rows written", "memory"),
+    *("rows read", "rows written", "memory", "switches"),
 )
-SPARE = ("rows written", "rows read", "memory")
+SPARE = ("rows written", "rows read", "switches", "memory")
 TABLE_HEAD = ("table", "passes", "with WHERE", "rows", "rows scanned")
 SPACE_HEAD = ("place", "host", "at its peak", "at least", "at most", "when (UTC)", "sessions")
 ORDERED_BY = {
@@ -193,12 +205,21 @@ ORDERED_BY = {
     "waiting": "real time less CPU time",
     "bytes": "bytes read and written",
     "memory": "memory",
+    "switches": "involuntary switches",
+}
+SHOWN: dict[StepOrder, Callable[[StepCost], str]] = {
+    "cpu": lambda cost: figure(cost.cpu_seconds, format_seconds),
+    "waiting": lambda cost: figure(cost.waiting_at_most_seconds, format_seconds),
+    "bytes": lambda cost: figure(_sum(cost.read_bytes, cost.written_bytes), format_bytes),
+    "memory": lambda cost: figure(cost.memory_bytes, format_memory),
+    "switches": lambda cost: figure(cost.involuntary_switches, format_count),
 }
 NOTES = (
     "Waiting at most is real time less CPU time: threads that compute side by side hide waiting, and a step "
     "that pauses for its session counts as one that waits.",
     "Read and written are block operations of 512 bytes each where the log has them: what memory served is "
     "not in them. In a measured run they are what calls moved.",
+    "Switches are involuntary context switches: the system took the processor for another task.",
 )
 
 
@@ -226,13 +247,24 @@ def document(costs: StepCosts) -> Document:
             for table in costs.tables
         ],
     )
-    lines = [("steps", _finding(costs)), *(() if costs.space is None else space_lines(costs.space))]
+    lines = [
+        ("steps", _finding(costs)),
+        *(() if costs.jobs is None else job_lines(costs.jobs)),
+        *(() if costs.space is None else space_lines(costs.space)),
+    ]
+    jobs = Table(
+        name="jobs",
+        title="jobs that cost most",
+        head=JOB_HEAD,
+        rows=[] if costs.jobs is None else job_rows(costs.jobs),
+    )
     return Document(
         headline=Headline(sign="measured", sentence=_finding(costs)),
         facts=[f"run {costs.run_id}", counted_noun(costs.steps, "step")],
         parts=[
             Part((Lines(lines),), anchor="finding", title="Finding", short="Finding"),
             Part(filled(steps), anchor="steps", title="Steps that cost most", short="Steps"),
+            Part(filled(jobs), anchor="jobs", title="Jobs that cost most", short="Jobs"),
             Part(filled(tables), anchor="tables", title="Tables that are read most", short="Tables"),
             *_space_parts(costs.space),
             Part((Sentences(NOTES),), anchor="notes", title="What the columns mean", short="Notes"),
@@ -259,6 +291,9 @@ def _finding(costs: StepCosts) -> str:
         return "the run has no DATA or PROC step"
     first = costs.costliest[0]
     took = figure(first.real_seconds, format_seconds)
+    if costs.by != "real":
+        value = SHOWN[costs.by](first)
+        took = f"{value} (real time {took})"
     largest = (
         f"largest {ORDERED_BY[costs.by]}: step {first.number} ({first.procedure}) of {first.job}, {took}"
     )
@@ -282,6 +317,7 @@ def _row(cost: StepCost) -> tuple[str, ...]:
         figure(cost.rows_read, format_count),
         figure(cost.rows_written, format_count),
         figure(cost.memory_bytes, format_memory),
+        figure(cost.involuntary_switches, format_count),
     )
 
 

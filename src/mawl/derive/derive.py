@@ -93,7 +93,6 @@ def derive(run: Run, request: DeriveRequest) -> Derivation:
     share = device_share(((step, job.job) for job in worked for step in steps[job.job]), libraries)
     names = Names(keep=request.keep_names, key=request.key)
     jobs, evidence, tables = _jobs(worked, steps, starts_at, share, names, libraries, request)
-    ends = {job.job: job.ended_seconds for job in evidence if job.ended_seconds is not None}
     window = request.night.ends_at - request.night.starts_at if request.night else None
     untimed = sum(job.started_at is None for job in records)
     return Derivation(
@@ -105,7 +104,7 @@ def derive(run: Run, request: DeriveRequest) -> Derivation:
             growth=request.growth,
             scale=request.scale,
             window_seconds=window,
-            night=None if window is None else result_of(jobs, ends, window),
+            night=None if window is None else result_of(jobs, evidence, window, request.growth),
             device_share=share,
             host=_host(run, evidence, request) if len(worked) == len(records) else None,
             queue=queue_of(worked, sum(bool(job.after) and job.start_seconds > 0 for job in jobs)),

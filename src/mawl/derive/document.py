@@ -153,6 +153,20 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
             f"in the logs the last job ended {format_seconds(abs(spare))} {held}; "
             f"it is the last of a chain of {counted_noun(len(evidence.night.chain), 'job')}",
         )
+        if (grown := evidence.night.grown_end_seconds) is not None:
+            yield "grown", _grown(evidence.growth, evidence.window_seconds - grown)
+
+
+def _grown(growth: float, spare: float) -> str:
+    where = (
+        "before the end of the night: it fits"
+        if spare >= 0
+        else "after the end of the night: it does not fit"
+    )
+    return (
+        f"with {growth:g} times the rows, if each job took {growth:g} times as long, the last would end "
+        f"{format_seconds(abs(spare))} {where}; a run of the workload shows what your storage makes of it"
+    )
 
 
 def _queue(queue: QueueOfNight, evidence: DerivedEvidence) -> Iterator[str]:

@@ -27,11 +27,13 @@ class NightResult(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the logs' own night was held: ``spare_seconds`` before its end, negative where it was missed.
 
     ``chain`` are the jobs, first to last, that the last end waited for, as far as they followed one another.
+    ``grown_end_seconds`` is the last end if each job took longer by the growth of the rows; None without one.
     """
 
     last_end_seconds: float
     spare_seconds: float
     chain: tuple[str, ...]
+    grown_end_seconds: float | None = None
 
 
 def parse_night(text: str, zone: tzinfo | None = None) -> Night:
@@ -71,9 +73,13 @@ def in_night(jobs: Sequence[JobRecord], night: Night) -> list[JobRecord]:
 
 
 def result_of(
-    jobs: Sequence[DerivedJob], ends: Mapping[str, float], window_seconds: float
+    jobs: Sequence[DerivedJob],
+    evidence: Sequence[JobEvidence],
+    window_seconds: float,
+    growth: float,
 ) -> NightResult | None:
-    """How the logs' night ended; ``ends`` are seconds after its start, by job.  None without any end."""
+    """How the logs' night ended.  None without any end."""
+    ends = {job.job: job.ended_seconds for job in evidence if job.ended_seconds is not None}
     if not ends:
         return None
     last = max(ends, key=lambda name: ends[name])
@@ -85,7 +91,26 @@ def result_of(
         last_end_seconds=ends[last],
         spare_seconds=window_seconds - ends[last],
         chain=tuple(reversed(chain)),
+        grown_end_seconds=None if growth == 1 else _grown_end(jobs, evidence, ends, growth),
     )
+
+
+def _grown_end(
+    jobs: Sequence[DerivedJob], evidence: Sequence[JobEvidence], ends: Mapping[str, float], growth: float
+) -> float:
+    """The last end if each job took ``growth`` times as long, with the same pauses between jobs."""
+    starts = {job.job: job.started_seconds for job in evidence if job.started_seconds is not None}
+    grown: dict[str, float] = {}
+    for job in sorted(jobs, key=lambda one: starts.get(one.name, math.inf)):
+        if job.name not in starts or job.name not in ends:
+            continue
+        before = [one for one in job.after if one in grown]
+        start = starts[job.name]
+        if before:
+            last = max(ends[one] for one in before)
+            start = max(start, max(grown[one] for one in before) + max(start - last, 0.0))
+        grown[job.name] = start + (ends[job.name] - starts[job.name]) * growth
+    return max(grown.values(), default=max(ends.values()))
 
 
 FORMAT = 2

@@ -16,7 +16,8 @@ from typing import Annotated, Literal
 import msgspec
 
 from mawl.base.units import counted_noun, format_bytes, format_instant
-from mawl.derive.step_bytes import SORTS, Inference, counts_reads, device_share
+from mawl.derive.job_costs import ordered_inference
+from mawl.derive.step_bytes import SORTS, Inference
 from mawl.derive.steps import StepFigures
 from mawl.derive.tables import Key, Libraries, Ranged
 from mawl.records.definitions import count, instant, listing, size, text
@@ -264,11 +265,7 @@ class _Events:
 
 def space_of(jobs: Sequence[JobRecord], steps: Mapping[str, Sequence[StepFigures]]) -> Space:
     """The peaks of the jobs' WORK and utility files, by the ``steps`` of each in their order."""
-    ordered = sorted(jobs, key=lambda one: (one.started_at is None, one.started_at or 0.0))
-    libraries = Libraries()
-    every = [(step, job.job) for job in ordered for step in steps.get(job.job, ())]
-    libraries.learn(table for step, _ in every for table in step.tables)
-    inference = Inference(libraries, reads_told=counts_reads(device_share(every, libraries)))
+    ordered, libraries, inference = ordered_inference(jobs, steps)
     nodes = sorted({job.node for job in jobs})
     hosts: dict[str | None, _Events] = {None: _Events()}
     if len(nodes) > 1:

@@ -55,6 +55,7 @@ class StepFigures(msgspec.Struct, frozen=True, kw_only=True):
     removed_left_out: int = 0
     started_at: float | None = None
     ended_at: float | None = None
+    involuntary_switches: int | None = None
 
 
 def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
@@ -85,6 +86,7 @@ def step_figures(step: StepRecord, unit: BlockUnit) -> StepFigures:
         removed_left_out=notes.removed_left_out,
         started_at=step.started_at,
         ended_at=step.ended_at,
+        involuntary_switches=usage.involuntary_context_switches,
     )
 
 

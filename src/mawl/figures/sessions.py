@@ -12,6 +12,7 @@ import msgspec
 import numpy as np
 
 from mawl.figures.series import MOST_POINTS, Floats, RunSamples, kept_rows
+from mawl.importers.jobs import FOLLOW_SECONDS
 from mawl.records.model.records import EventRecord, JobRecord, ProgramClass
 from mawl.records.model.role_io import Waits
 from mawl.records.model.run import PlannedJob, RunFacts
@@ -336,10 +337,6 @@ def tail_at(spans: Sequence[JobSpan], sessions: int, ended_at: float) -> float:
     by_mark = max((span.end for span in whole if not span.trail_out), default=ended_at)
     return min(by_number, by_mark)
 
-
-FOLLOW_SECONDS = 5.0
-"""A job followed another of its session if it started at most so long after that one's end (a convention):
-timestamps are to the second, and a scheduler takes some seconds to start the next job."""
 
 STAMP_SECONDS = 1.0
 MOST_AFTER = 50

@@ -12,6 +12,7 @@ from typing import Literal
 
 import msgspec
 
+from mawl.base.units import format_change, format_seconds
 from mawl.figures.missing import counted
 from mawl.figures.nights import LoggedNight
 from mawl.figures.statistics import (
@@ -80,6 +81,26 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
 
     def of(self, verdict: Verdict) -> list[Trend]:
         return [one for one in self.programs if one.verdict == verdict]
+
+
+def change_sentence(labels: Sequence[str], trends: Trends) -> str:
+    """Which program became slower, and since when, of nights with these labels; or why that is unknown."""
+    judged = [one for one in trends.programs if one.verdict != "too few nights"]
+    if not judged:
+        few = f"{len(labels)} nights; {FEWEST_NIGHTS} show which program became slower"
+        return f"not known: these logs have {few}"
+    changed = [*trends.of("slower"), *trends.of("faster")]
+    if not changed:
+        return f"no lasting change found in {len(judged)} programs"
+    one = changed[0]
+    assert one.change_ratio is not None and one.added_seconds is not None
+    more = "more" if one.added_seconds >= 0 else "less"
+    others = f"; {len(changed) - 1} more changed" if len(changed) > 1 else ""
+    return (
+        f"{one.name} became {one.verdict}: {format_change(one.change_ratio)} since {labels[one.changes[-1]]} "
+        f"({format_seconds(one.first_seconds)}, now {format_seconds(one.last_seconds)}; "
+        f"{format_seconds(abs(one.added_seconds))} {more} a night){others}"
+    )
 
 
 def trends_of(nights: Sequence[LoggedNight]) -> Trends:

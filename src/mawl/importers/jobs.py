@@ -10,6 +10,8 @@ from mawl.importers.interface import ImportedJob, ScheduledJob
 from mawl.records.model.records import JobOutcome, JobRecord, Usage
 from mawl.records.model.role_io import Waits
 
+FOLLOW_SECONDS = 5.0
+"""A job that starts so soon after the end of another followed it."""
 SECONDS_OF_A_STAMP = 1.0
 """Timestamps are to the second, so that a job may seem to begin up to one before the last one ended."""
 
@@ -38,9 +40,10 @@ def job_records(placed: Sequence[Placed]) -> list[JobRecord]:
 def _sessions(placed: Sequence[Placed]) -> list[tuple[str, int]]:
     """Session and stage of each job.
 
-    A log's own session where it names one; else the sessions are inferred: in the order of their
-    starts each job goes into the session that has been free the longest, into a new one where none is
-    free: the fewest sessions that could have run them.  Jobs of a file without times are one session.
+    A log's own session where it names one; else the sessions are inferred: in the order of their starts each
+    job goes into the session whose last job ended just before it, else into the one that has been free the
+    longest, into a new one where none is free: the fewest sessions that could have run them.  Jobs of a file
+    without times are one session.
     """
     taken = {one.job.session for one in placed if one.job.session}
     numbers = (f"s{number}" for number in range(1, 10**9) if f"s{number}" not in taken)
@@ -57,7 +60,7 @@ def _sessions(placed: Sequence[Placed]) -> list[tuple[str, int]]:
         ]
         for start, end, index in sorted(timed):
             reusable = free and free[0][0] <= start + SECONDS_OF_A_STAMP
-            name = heapq.heappop(free)[2] if reusable else next(numbers)
+            name = _taken_from(free, start) if reusable else next(numbers)
             found[index] = name
             heapq.heappush(free, (end, index, name))
     by_file: dict[int, str] = {}
@@ -67,6 +70,17 @@ def _sessions(placed: Sequence[Placed]) -> list[tuple[str, int]]:
         elif index not in found:
             found[index] = by_file.get(one.file) or by_file.setdefault(one.file, next(numbers))
     return _with_stages(placed, found)
+
+
+def _taken_from(free: list[tuple[float, int, str]], start: float) -> str:
+    """The session of a heap by their ends that a job at ``start`` goes on in, which leaves the heap."""
+    followed = [one for one in free if -SECONDS_OF_A_STAMP <= start - one[0] <= FOLLOW_SECONDS]
+    if not followed:
+        return heapq.heappop(free)[2]
+    last = max(followed)
+    free.remove(last)
+    heapq.heapify(free)
+    return last[2]
 
 
 def _with_stages(placed: Sequence[Placed], sessions: dict[int, str]) -> list[tuple[str, int]]:
