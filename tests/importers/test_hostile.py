@@ -278,17 +278,18 @@ class Endless:
 
 
 RAN = Ran(1, "load", 1.772e9, 1.772e9 + 60, 1.772e9 + 90)
-WHOLE = ("fio", "orchestrator", "prometheus", "cloudwatch", "azure")
-"""Kinds that are read as whole documents: of fio 16 MiB at most, of schedulers 64, of services 256."""
+WHOLE = {"fio": 3, "orchestrator": 3, "prometheus": 4, "cloudwatch": 4, "azure": 4}
+"""Kinds that are read as whole documents (of fio 16 MiB at most, of schedulers 64, of services 256), and how
+many times the memory of the others they take for what is sent here: the document, and the check of its parts."""
 TINY = ModelHost(
-    1,
-    frozenset({"sda"}),
-    ({"sda": (1, 2)},) * 2,
-    (Cpu(1, 1, 1, 97),) * 2,
-    {"sda": "sda"},
-    True,
-    {},
-    frozenset(),
+    cpus=1,
+    disks=frozenset({"sda"}),
+    moved=({"sda": (1, 2)},) * 2,
+    cpu=(Cpu(1, 1, 1, 97),) * 2,
+    names={"sda": "sda"},
+    names_tell=True,
+    links={},
+    own_links=frozenset(),
 )
 
 STARTS = {
