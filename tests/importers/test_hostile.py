@@ -280,7 +280,7 @@ class Endless:
 RAN = Ran(1, "load", 1.772e9, 1.772e9 + 60, 1.772e9 + 90)
 WHOLE = {"fio": 3, "orchestrator": 3, "prometheus": 4, "cloudwatch": 4, "azure": 4}
 """Kinds that are read as whole documents (of fio 16 MiB at most, of schedulers 64, of services 256), and how
-many times the memory of others they may take for what is sent here: the document and the check of its parts."""
+many times the memory of others they may take: the document, and the check of its parts."""
 TINY = ModelHost(
     cpus=1,
     disks=frozenset({"sda"}),
