@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from mawl.base.units import counted_noun, format_memory, format_percent, format_ratio
+from mawl.base.units import counted_noun, format_memory, format_percent, format_plain, format_ratio
 from mawl.figures.caps import DIRECTIONS, NO_CAP, cap_in_force
 from mawl.figures.comparison.sides import ComparedRun, Side, centre, same
 from mawl.figures.statistics import FEWEST_RUNS
@@ -225,7 +225,7 @@ def match_of_answers(record: Qualification, choice: QualificationChoice) -> dict
     reference = None if record.answer is None else record.answer.reference
     return {
         "workload": record.asked.workload,
-        "scale": f"{choice.scale:g}",
+        "scale": format_plain(choice.scale, 6),
         "cache mode": choice.cache,
         "bound": format_ratio(record.asked.answer_bound),
         "version of the load": f"{record.load_version}",
