@@ -110,16 +110,16 @@ def guideline_of(
 def _moved_rates(reading: RunView, roles: Sequence[Role]) -> list[FileSystemRate]:
     """What each file system of these roles moved in its median window, per core; each once."""
     cores, _ = cores_of(reading.facts)
-    found: dict[tuple[str, ...], FileSystemRate] = {}
+    rates: dict[tuple[str, ...], FileSystemRate] = {}
     for role in roles:
         for volume in reading.volumes(role):
             known = [rate for rate in flow_of(reading, volume.devices)["total"] if rate is not None]
-            if known and cores and tuple(volume.devices) not in found:
+            if known and cores and tuple(volume.devices) not in rates:
                 per_core = statistics.median(known) / cores
-                found[tuple(volume.devices)] = FileSystemRate(
+                rates[tuple(volume.devices)] = FileSystemRate(
                     per_core, role, _file_system(volume), max(known) / cores
                 )
-    return list(found.values())
+    return list(rates.values())
 
 
 def _file_system(volume: VolumeFacts) -> str:
@@ -206,7 +206,7 @@ def _probed_rates(
     """
     if probe is None:
         return []
-    volumes = sorted(facts.volumes, key=lambda one: (one.role == role, -ROLES.index(one.role)))
+    volumes = sorted(facts.volumes, key=lambda volume: (volume.role == role, -ROLES.index(volume.role)))
     used = {target.name: volume for volume in volumes for target in targets_of(volume, probe.targets)}
     lowest = {name: one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used}
     known = [

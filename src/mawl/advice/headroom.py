@@ -111,7 +111,7 @@ def _storage(reading: RunView) -> tuple[float | None, str]:
         if len({direction for _, _, direction in found}) < len(DIRECTIONS):
             found += _of_busy_time(reading, role)
         used += [(share, words, role) for share, words, _ in found]
-        on_devices = any(one.file_system not in MEMORY_FILE_SYSTEMS for one in reading.volumes(role))
+        on_devices = any(volume.file_system not in MEMORY_FILE_SYSTEMS for volume in reading.volumes(role))
         if why is not None and on_devices and not found:
             return None, why
     if not used:

@@ -271,14 +271,14 @@ def node_faults(records: RunRecords, nodes: Mapping[str, Run]) -> Iterator[str]:
     ``nodes`` are by their place below the run's folder.  Only nodes that ended well are asked: of others the
     folder may hold less than was merged.
     """
-    for one in records.facts.node_runs:
-        own = nodes.get(f"{NODES}/{one.node}")
-        if own is None or one.outcome != "completed":
+    for node_run in records.facts.node_runs:
+        own = nodes.get(f"{NODES}/{node_run.node}")
+        if own is None or node_run.outcome != "completed":
             continue
-        jobs = {f"{one.node}.{job.job}": job for job in own.job_records()}
-        merged = {job.job: job for job in records.jobs if job.node == one.node}
+        jobs = {f"{node_run.node}.{job.job}": job for job in own.job_records()}
+        merged = {job.job: job for job in records.jobs if job.node == node_run.node}
         if jobs.keys() != merged.keys():
-            yield f"jobs of {one.node} differ from those of its own run"
+            yield f"jobs of {node_run.node} differ from those of its own run"
         steps = own.steps_by_job()
         for name in sorted(jobs.keys() & merged.keys()):
             yield from _differences_of_node(f"{name}: ", merged[name], jobs[name], _MERGED_JOB_FIELDS)

@@ -151,16 +151,16 @@ def extract(path: Path, members: Sequence[Member], folder: Path, place: Callable
 
     A member without a place is left out.  Raises OSError where the folder cannot be written.
     """
-    made: set[Path] = set()
+    paths: set[Path] = set()
     with open_regular(path) as file:
         for member in members:
             name = place(member.name)
             if name is None:
                 continue
             target = folder / name
-            if target.parent not in made:
+            if target.parent not in paths:
                 target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                made.add(target.parent)
+                paths.add(target.parent)
             file.seek(member.offset)
             left = member.size
             with target.open("xb") as into:
@@ -175,20 +175,20 @@ def summed(content: bytes | Path) -> tuple[int, int, str]:
 
 
 def _walk(file: BinaryIO) -> Iterator[Member]:
-    found: list[Member] = []
+    members: list[Member] = []
     offset = 0
     while True:
         head = file.read(_LOCAL.size)
         if head[:4] != _LOCAL_MARK or len(head) < _LOCAL.size:
             break
         *_, crc, _, size, length, _ = _LOCAL.unpack(head)
-        if length > LONGEST_NAME or len(found) == MOST_MEMBERS or size > LARGEST_MEMBER_BYTES:
+        if length > LONGEST_NAME or len(members) == MOST_MEMBERS or size > LARGEST_MEMBER_BYTES:
             raise ValueError("a member with a name or a size that no pack has, or too many members")
         raw = file.read(length)
         name = raw.decode("ascii", errors="replace")
         if head + raw != _local(name, size, crc) or not is_name(name):
             raise ValueError(
-                f"member {len(found) + 1} ({name[:80]!r}) is not written as mawl writes one: stored, "
+                f"member {len(members) + 1} ({name[:80]!r}) is not written as mawl writes one: stored, "
                 "with a plain relative name and fixed times"
             )
         begins = offset + len(head) + length
@@ -199,17 +199,17 @@ def _walk(file: BinaryIO) -> Iterator[Member]:
             raise ValueError(f"{name} was changed: its content does not have the checksum of the zip")
         member = Member(name=name, size=size, crc=crc, sha256=sha256, offset=begins)
         offset = begins + size
-        found.append(member)
+        members.append(member)
         yield member
-    names = [member.name for member in found]
-    if not found or names[0] != MANIFEST:
+    names = [member.name for member in members]
+    if not members or names[0] != MANIFEST:
         raise ValueError(f"does not begin with {MANIFEST}")
     if names != in_order(names) or len(set(names)) < len(names):
         raise ValueError("its members are not in order, or one is there twice")
     folders = {name[:place] for name in names for place, letter in enumerate(name) if letter == "/"}
     if folders & set(names):
         raise ValueError("a name is that of a file and of a folder")
-    directory = _directory(found, offset)
+    directory = _directory(members, offset)
     if head + file.read(len(directory) - len(head) + 1) != directory:
         raise ValueError("its list of members does not agree with them, or there is something behind it")
 

@@ -144,11 +144,11 @@ def _check_signature(subject: ValidationSubject) -> list[Fault] | None:
     if subject.pack.signature is None:
         cure = "ask for a signed pack, or leave --signers out"
         return [Fault(where=MANIFEST, sentence="is not signed", cure=cure)]
-    found = check_signature(subject.pack.manifest_bytes, *subject.pack.signature, subject.signers)
-    if found.good:
+    check = check_signature(subject.pack.manifest_bytes, *subject.pack.signature, subject.signers)
+    if check.good:
         return []
     cure = "ask who made the pack for it again, and for the public key"
-    return [Fault(where=MANIFEST, sentence=found.sentence, cure=cure, known=found.good is False)]
+    return [Fault(where=MANIFEST, sentence=check.sentence, cure=cure, known=check.good is False)]
 
 
 SIGNATURE_RULE = ValidationRule(

@@ -282,14 +282,14 @@ def check_signature(manifest: bytes, name: str, signature: bytes, signers: Path 
 def _as_written(name: str, signature: bytes) -> bool:
     """Whether these are the bytes that the tool writes: both tools pass over comments, blanks and rests."""
     if name == SSH_SIGNATURE:
-        found = _SSH_FORM.fullmatch(signature)
-        if found is None:
+        match = _SSH_FORM.fullmatch(signature)
+        if match is None:
             return False
-        text = found[1].replace(b"\n", b"")
+        text = match[1].replace(b"\n", b"")
         lines = [text[at : at + _SSH_LINE] for at in range(0, len(text), _SSH_LINE)]
-        return _is_canonical(text) and found[1] == b"".join(line + b"\n" for line in lines)
-    found = _MINISIGN_FORM.fullmatch(signature)
-    return found is not None and all(map(_is_canonical, found.groups()))
+        return _is_canonical(text) and match[1] == b"".join(line + b"\n" for line in lines)
+    match = _MINISIGN_FORM.fullmatch(signature)
+    return match is not None and all(map(_is_canonical, match.groups()))
 
 
 def _is_canonical(text: bytes) -> bool:

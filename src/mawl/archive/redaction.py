@@ -72,8 +72,8 @@ class PrivateNames:
 
     def left(self, text: str) -> str | None:
         """The first private name that a text still has."""
-        found = self._found.search(text) if self._found else None
-        return found[0] if found else None
+        match = self._found.search(text) if self._found else None
+        return match[0] if match else None
 
 
 def private_names(
@@ -115,7 +115,7 @@ def private_names(
 
 def _array_words(folders: Collection[Path]) -> dict[str, str]:
     """Names of arrays, of their volumes, and of the files that had their statistics."""
-    held = [found for folder in folders if (found := arrays_of(folder)) is not None]
+    held = [statistics for folder in folders if (statistics := arrays_of(folder)) is not None]
     arrays = sorted({volume.array for one in held for volume in one.volumes})
     volumes = sorted({volume.name for one in held for volume in one.volumes})
     files = sorted({file.name for one in held for file in one.files})

@@ -56,7 +56,7 @@ def arrays_block(
 
 def _volumes(held: ArrayStatistics, edges: Sequence[float], missing: Missing) -> list[ArrayVolumeFigures]:
     found: list[ArrayVolumeFigures] = []
-    for volume in (one for one in held.volumes if one.role is not None):
+    for volume in (volume for volume in held.volumes if volume.role is not None):
         figures = {name: _share([volume], edges, attrgetter(name)) for name in VOLUME_FIGURES}
         path = f"arrays.volumes.{len(found)}"
         for name, value in figures.items():
@@ -131,9 +131,9 @@ def _spread(volume: ArrayVolume, edges: Sequence[float], figure: Figure) -> Valu
     added by itself: a difference of sums over the run would leave a rest where nothing was read or written.
     """
     known = sorted(
-        (one.at - one.seconds, one.at, value)
-        for one in volume.intervals
-        if (value := figure(one)) is not None
+        (interval.at - interval.seconds, interval.at, value)
+        for interval in volume.intervals
+        if (value := figure(interval)) is not None
     )
     if not known:
         return [None] * (len(edges) - 1)
@@ -200,23 +200,23 @@ def _sum(values: Sequence[float | None]) -> float | None:
     return None if any(value is None for value in values) else sum(value or 0.0 for value in values)
 
 
-def _read(one: ArrayInterval) -> float | None:
-    return one.read_bytes_per_second
+def _read(interval: ArrayInterval) -> float | None:
+    return interval.read_bytes_per_second
 
 
-def _written(one: ArrayInterval) -> float | None:
-    return one.written_bytes_per_second
+def _written(interval: ArrayInterval) -> float | None:
+    return interval.written_bytes_per_second
 
 
-def _requests(one: ArrayInterval) -> float | None:
-    return _sum((one.reads_per_second, one.writes_per_second))
+def _requests(interval: ArrayInterval) -> float | None:
+    return _sum((interval.reads_per_second, interval.writes_per_second))
 
 
-def _waited(one: ArrayInterval) -> float | None:
+def _waited(interval: ArrayInterval) -> float | None:
     """Seconds that requests took, for each second; a direction without requests took none."""
     pairs = (
-        (one.reads_per_second, one.read_latency_seconds),
-        (one.writes_per_second, one.write_latency_seconds),
+        (interval.reads_per_second, interval.read_latency_seconds),
+        (interval.writes_per_second, interval.write_latency_seconds),
     )
     return _sum(
         [
@@ -229,7 +229,9 @@ def _waited(one: ArrayInterval) -> float | None:
 def _host_windows(
     role: Role, facts: RunFacts, samples: RunSamples | None, edges: Sequence[float]
 ) -> _InWindows:
-    named = {(one.node, device) for one in facts.volumes if one.role == role for device in one.devices}
+    named = {
+        (volume.node, device) for volume in facts.volumes if volume.role == role for device in volume.devices
+    }
     none: Values = [None] * (len(edges) - 1)
     if samples is None or not named:
         return _InWindows(none, none, none, none)
@@ -245,25 +247,27 @@ def _host_windows(
 
 
 def _per_second(samples: RunSamples, node: str, series: str, edges: Sequence[float]) -> Values:
-    return [None if one is None else one.per_second for one in samples.changes(node, series, edges)]
+    return [None if change is None else change.per_second for change in samples.changes(node, series, edges)]
 
 
-def _side(seen: _InWindows, lengths: Sequence[float]) -> StorageSide:
-    known = [(value, length) for value, length in zip(seen.moved, lengths, strict=True) if value is not None]
+def _side(windows: _InWindows, lengths: Sequence[float]) -> StorageSide:
+    known = [
+        (value, length) for value, length in zip(windows.moved, lengths, strict=True) if value is not None
+    ]
     total = sum(length for _, length in known)
     pairs = [
         (time, count, length)
-        for time, count, length in zip(seen.waited, seen.requests, lengths, strict=True)
+        for time, count, length in zip(windows.waited, windows.requests, lengths, strict=True)
         if time is not None and count
     ]
     counted = sum(count * length for _, count, length in pairs)
     return StorageSide(
         mean_bytes_per_second=sum(value * length for value, length in known) / total if total else None,
-        peak_bytes_per_second=highest(seen.moved),
-        peak_read_bytes_per_second=highest(seen.read),
-        peak_written_bytes_per_second=highest(seen.written),
+        peak_bytes_per_second=highest(windows.moved),
+        peak_read_bytes_per_second=highest(windows.read),
+        peak_written_bytes_per_second=highest(windows.written),
         mean_latency_seconds=sum(time * length for time, _, length in pairs) / counted if counted else None,
-        peak_latency_seconds=highest(seen.latency),
+        peak_latency_seconds=highest(windows.latency),
     )
 
 

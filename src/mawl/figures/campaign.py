@@ -87,13 +87,15 @@ def arm_settings(record: Campaign, made: SettingRecord | None, *, conducted: boo
     return [_arm_setting(arm, made, conducted) for arm in record.arms if arm.setting is not None]
 
 
-def _arm_setting(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSettingFound:
+def _arm_setting(arm: Arm, record: SettingRecord | None, conducted: bool) -> ArmSettingFound:
     setting = arm.setting
     assert setting is not None, "the caller looked"
-    commands = [one for one in made.commands if one.arm == arm.name] if made is not None else []
-    reads = [one for one in commands if one.role in ("took", "kept") and one.answered]
+    commands = (
+        [command for command in record.commands if command.arm == arm.name] if record is not None else []
+    )
+    reads = [command for command in commands if command.role in ("took", "kept") and command.answered]
     good = [one for one in reads if one.reason is None]
-    original = made.original(arm.name) if made is not None else None
+    original = record.original(arm.name) if record is not None else None
     return ArmSettingFound(
         arm=arm.name,
         title=arm.title,
@@ -106,22 +108,24 @@ def _arm_setting(arm: Arm, made: SettingRecord | None, conducted: bool) -> ArmSe
         read=list(dict.fromkeys(one.reading.words() for one in reads)),
         reads=len(good),
         differing=len(reads) - len(good),
-        state=_state(arm, made, bool(commands), conducted),
+        state=_state(arm, record, bool(commands), conducted),
     )
 
 
-def _state(arm: Arm, made: SettingRecord | None, touched: bool, conducted: bool) -> SettingState:
+def _state(arm: Arm, record: SettingRecord | None, touched: bool, conducted: bool) -> SettingState:
     if arm.setting is None or arm.setting.before is None:
         return "only checked"
-    if made is not None and made.changed is not None and made.changed.arm == arm.name:
+    if record is not None and record.changed is not None and record.changed.arm == arm.name:
         return "changed" if conducted else "not undone"
-    began = made is not None and any((one.arm, one.role) == (arm.name, "before") for one in made.commands)
+    began = record is not None and any(
+        (command.arm, command.role) == (arm.name, "before") for command in record.commands
+    )
     return "undone" if touched and began else "not changed yet"
 
 
-def change_in_force(made: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
+def change_in_force(record: SettingRecord | None, *, conducted: bool) -> ChangedSetting | None:
     """The change that may still be in force although the campaign's process has ended; None without any."""
-    return made.changed if made is not None and not conducted else None
+    return record.changed if record is not None and not conducted else None
 
 
 def session_run(sessions: int, run: ComparedRun) -> SessionRun:
@@ -327,11 +331,11 @@ def campaign_figures(
     )
 
 
-def _knee(record: Campaign, said: Sequence[SessionRun]) -> Knee | None:
+def _knee(record: Campaign, runs: Sequence[SessionRun]) -> Knee | None:
     if record.search is None:
         return None
     ruled = record.spec is not None and record.spec.workload == DEFAULT_WORKLOAD
-    return knee_of(said, record.search, mix_range(record.search.first) if ruled else None)
+    return knee_of(runs, record.search, mix_range(record.search.first) if ruled else None)
 
 
 def session_runs(record: Campaign, runs: Mapping[int, ComparedRun]) -> list[SessionRun]:
@@ -441,10 +445,10 @@ def _comparison(
     try:
         first, *_, last = record.arms
         one, other = (_side(arm, by_arm[arm.name]) for arm in (first, last))
-        said = compare(one, other, anyway=True)
-        sides = (("reference", said.reference, one), ("candidate", said.candidate, other))
+        comparison = compare(one, other, anyway=True)
+        sides = (("reference", comparison.reference, one), ("candidate", comparison.candidate, other))
         named = {role: _named(facts, side.runs, names) for role, facts, side in sides}
-        return msgspec.structs.replace(said, **named), None
+        return msgspec.structs.replace(comparison, **named), None
     except UsageError as error:
         return None, str(error)
 

@@ -61,8 +61,8 @@ def caps_block(facts: RunFacts, missing: Missing) -> Caps:
 
 def cap_of(caps: Caps, place: str, direction: str) -> DirectionCap:
     """The caps of a place, which is a role or ``together``, in one direction."""
-    found: DirectionCap = getattr(getattr(caps, place), direction)
-    return found
+    cap: DirectionCap = getattr(getattr(caps, place), direction)
+    return cap
 
 
 def at_cap(view: RunView) -> dict[float, frozenset[tuple[Role, Direction]]]:
@@ -75,7 +75,7 @@ def at_cap(view: RunView) -> dict[float, frozenset[tuple[Role, Direction]]]:
     found: list[set[tuple[Role, Direction]]] = [set() for _ in view.active]
     samples, windows = view.over_time
     for role in ROLES:
-        places = sorted({(one.node, device) for one in view.volumes(role) for device in one.devices})
+        places = sorted({(volume.node, device) for volume in view.volumes(role) for device in volume.devices})
         for way, figure in zip(DIRECTIONS, ("read_bytes", "written_bytes"), strict=True):
             allowed = cap_of(view.summary.caps, role, way).bytes_per_second
             if allowed is None:
@@ -164,7 +164,7 @@ def least_cover(
     parts: list[tuple[frozenset[Device], float, list[CoveringCap]]] = [
         (frozenset({place}), math.inf, []) for place in sorted(places)
     ]
-    for cap in sorted(caps, key=lambda one: (len(one.carries), one.value)):
+    for cap in sorted(caps, key=lambda cap: (len(cap.carries), cap.value)):
         inside = [part for part in parts if part[0] & cap.carries]
         if inside and cap.value < sum(value for _, value, _ in inside):
             own = frozenset[Device]().union(*(devices for devices, _, _ in inside))

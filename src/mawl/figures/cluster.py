@@ -62,7 +62,9 @@ def device_rates(run: StorageRun, samples: RunSamples, edges: Sequence[float]) -
     return {way: _device_rate(samples, run, BYTES[way], edges) for way in WAYS}
 
 
-FIGURES = tuple(".".join(one.path) for one in places(StorageServer) if one.nullable and one.path[0] in NESTED)
+FIGURES = tuple(
+    ".".join(place.path) for place in places(StorageServer) if place.nullable and place.path[0] in NESTED
+)
 
 
 def _server(

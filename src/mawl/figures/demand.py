@@ -234,7 +234,7 @@ def _demand(
 def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[ProbeTarget] | str:
     if not volumes:
         return "the run does not say what holds the role"
-    found: dict[tuple[str, ...], ProbeTarget] = {}
+    targets: dict[tuple[str, ...], ProbeTarget] = {}
     for volume in volumes:
         fitting = targets_of(volume, probe.targets)
         if not fitting:
@@ -244,8 +244,8 @@ def _targets(role: Role, volumes: Sequence[VolumeFacts], probe: Probe) -> list[P
             fitting,
             key=lambda one: (bool(one.tests), role in one.roles, one.directory == volume.directory),
         )
-        found[tuple(best.devices) or (best.name,)] = best
-    return list(found.values())
+        targets[tuple(best.devices) or (best.name,)] = best
+    return list(targets.values())
 
 
 def _tests(

@@ -224,7 +224,7 @@ def _written(
     path = "io.own.written_bytes"
     groups = [one.group_written_bytes for one in facts.dirty.values()]
     if groups and None not in groups:
-        return sum(one or 0 for one in groups), GROUP
+        return sum(group or 0 for group in groups), GROUP
     charged = total(jobs, "charged_written_bytes", path, missing)
     cancelled = total(jobs, "cancelled_written_bytes", path, missing)
     if charged is None or cancelled is None:
@@ -309,7 +309,7 @@ def _overlap(some: Sequence[VolumeFacts], others: Sequence[VolumeFacts]) -> bool
     """Whether bytes of one pass through devices whose counters are the other's, a disk below both aside."""
     here, there = (
         [
-            {(one.node, name) for one in volumes for name in names(one)}
+            {(volume.node, name) for volume in volumes for name in names(volume)}
             for names in (lambda one: one.devices, lambda one: [*one.devices, *one.layers])
         ]
         for volumes in (some, others)

@@ -258,7 +258,7 @@ def _known_sum(usages: Sequence[Usage], field: str) -> float | None:
 
 NOT_RECORDED = "the record of the run does not contain it"
 
-_PLACES = {one.path: one for one in places(Summary)}
+_PLACES = {place.path: place for place in places(Summary)}
 _MANY = frozenset(path for path, one in _PLACES.items() if one.many)
 _MOST_PATHS = 65_536
 
@@ -314,12 +314,12 @@ def _null_answers(path: str) -> bool:
 
 def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
     """The paths of all nulls; list members by their index."""
-    found: list[Path] = []
-    _add_nulls(value, path, found)
-    return iter(found)
+    paths: list[Path] = []
+    _add_nulls(value, path, paths)
+    return iter(paths)
 
 
-def _add_nulls(value: Any, path: Path, found: list[Path]) -> None:
+def _add_nulls(value: Any, path: Path, paths: list[Path]) -> None:
     """Without generators, which a summary of thousands of figures would pass each null up through."""
     members: Any = ()
     if isinstance(value, dict):
@@ -327,12 +327,12 @@ def _add_nulls(value: Any, path: Path, found: list[Path]) -> None:
     elif isinstance(value, list):
         members = enumerate(value)
     elif value is None:
-        found.append(path)
+        paths.append(path)
     for name, member in members:
         if member is None:
-            found.append((*path, str(name)))
+            paths.append((*path, str(name)))
         elif isinstance(member, dict | list):
-            _add_nulls(member, (*path, str(name)), found)
+            _add_nulls(member, (*path, str(name)), paths)
 
 
 @lru_cache(_MOST_PATHS)

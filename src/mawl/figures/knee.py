@@ -214,7 +214,7 @@ def crossing(
         and low / NEAR <= run.sessions <= high * NEAR
     ]
     bounds = {run.answer_bound for run in runs if run.sessions == high and run.verdict == "too many"}
-    bound = next((one for one in bounds if one is not None), None)
+    bound = next((bound for bound in bounds if bound is not None), None)
     beyond = [run.answer_slowdown for run in runs if run.sessions == high and run.answer_slowdown is not None]
     if bound is None or not beyond or max(beyond) <= bound:
         return None, "only the slowdown has a spread to compute one from, and it did not end the search"

@@ -59,7 +59,7 @@ def by_night(jobs: Iterable[JobRecord], window: DailyWindow) -> dict[Night, list
     for job in jobs:
         if job.started_at is not None and (night := window.of(job.started_at)) is not None:
             nights.setdefault(night, []).append(job)
-    return {night: nights[night] for night in sorted(nights, key=lambda one: one.starts_at)}
+    return {night: nights[night] for night in sorted(nights, key=lambda night: night.starts_at)}
 
 
 BLOCK_BYTES = 512
@@ -161,7 +161,7 @@ class LoggedNights(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def longest(self) -> LoggedNight | None:
-        known = [one for one in self.nights if one.length_seconds is not None]
+        known = [night for night in self.nights if night.length_seconds is not None]
         return max(known, key=lambda one: one.length_seconds or 0.0, default=None)
 
     @property
@@ -201,7 +201,7 @@ def logged_nights(jobs: Sequence[JobRecord], sources: Iterable[SourceFacts]) -> 
         return None
     shown = list(found)[-MOST_NIGHTS:]
     nights = tuple(_night(night, found[night], zone) for night in shown)
-    empty, empty_nights = _empty([one.label for one in nights])
+    empty, empty_nights = _empty([night.label for night in nights])
     return LoggedNights(
         window=window,
         nights=nights,

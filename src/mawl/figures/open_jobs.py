@@ -140,9 +140,9 @@ def job_list(jobs: Sequence[JobRecord], more: int = 0) -> str:
 
 def bad_sentence(jobs: Sequence[JobRecord], planned: int, bad: int) -> str:
     """``1 of 6 jobs failed: s3-1 (wrong answer)``, of ``bad`` jobs of ``planned``."""
-    found = bad_jobs(jobs)
-    word = "failed" if len(found) >= bad and all(map(failed, found)) else "did not finish"
-    return f"{bad} of {planned} jobs {word}: {job_list(found, max(bad - len(found), 0))}"
+    records = bad_jobs(jobs)
+    word = "failed" if len(records) >= bad and all(map(failed, records)) else "did not finish"
+    return f"{bad} of {planned} jobs {word}: {job_list(records, max(bad - len(records), 0))}"
 
 
 READ_IN_TURNS = (

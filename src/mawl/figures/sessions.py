@@ -257,7 +257,9 @@ class Timeline(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def period(self) -> tuple[float, float] | None:
         """Of an import that is not one run the period that figures over time are of."""
-        return next((one for one in self.periods if self.observed and one[1] >= self.observed.end), None)
+        return next(
+            (period for period in self.periods if self.observed and period[1] >= self.observed.end), None
+        )
 
     @property
     def tail_seconds(self) -> float:

@@ -80,7 +80,7 @@ class Trends(msgspec.Struct, frozen=True, kw_only=True):
     whole_programs: int
 
     def of(self, verdict: Verdict) -> list[Trend]:
-        return [one for one in self.programs if one.verdict == verdict]
+        return [program for program in self.programs if program.verdict == verdict]
 
 
 def change_sentence(labels: Sequence[str], trends: Trends) -> str:
@@ -125,9 +125,9 @@ def trends_of(nights: Sequence[LoggedNight]) -> Trends:
     return Trends(programs=tuple(programs), whole=whole, whole_programs=len(always))
 
 
-def _order(one: Trend) -> tuple[bool, float]:
-    changed = one.added_seconds
-    return (changed is None, -abs(one.last_seconds * one.jobs_a_night if changed is None else changed))
+def _order(trend: Trend) -> tuple[bool, float]:
+    changed = trend.added_seconds
+    return (changed is None, -abs(trend.last_seconds * trend.jobs_a_night if changed is None else changed))
 
 
 def _trend(name: str, values: Mapping[int, Sequence[float]], of_nights: int, level: float) -> Trend:
@@ -137,7 +137,7 @@ def _trend(name: str, values: Mapping[int, Sequence[float]], of_nights: int, lev
     edges = [0, *points, len(series)]
     first, last = series[: edges[1]], series[edges[-2] :]
     jobs = statistics.fmean(len(values[place]) for place in places[edges[-2] :])
-    found = Trend(
+    trend = Trend(
         name=name,
         places=places,
         means=tuple(series),
@@ -150,15 +150,15 @@ def _trend(name: str, values: Mapping[int, Sequence[float]], of_nights: int, lev
         smallest_ratio=smallest_change(series, level) if len(series) >= FEWEST_NIGHTS else None,
     )
     if not points:
-        return found
+        return trend
     effect = effect_of(first, last)
     return msgspec.structs.replace(
-        found,
+        trend,
         verdict="slower" if effect.low > 0 else "faster" if effect.high < 0 else "changed back",
         change_ratio=expm1(effect.difference),
         low_ratio=expm1(effect.low),
         high_ratio=expm1(effect.high),
-        added_seconds=(found.last_seconds - found.first_seconds) * jobs,
+        added_seconds=(trend.last_seconds - trend.first_seconds) * jobs,
         smallest_ratio=None,
     )
 

@@ -190,7 +190,7 @@ def wait_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> 
         if not jobs or facts.kind == "imported":
             missing["wait"] = NOT_IN_FILES if jobs else NO_JOB_COUNTS
         return None
-    found = Wait(
+    wait = Wait(
         on_cpu_seconds=_sum(jobs, "on_cpu_seconds", "wait.on_cpu_seconds", missing),
         run_queue_seconds=_sum(jobs, "run_queue_seconds", "wait.run_queue_seconds", missing),
         blocked_seconds=Blocked(
@@ -206,12 +206,12 @@ def wait_block(facts: RunFacts, jobs: Sequence[JobRecord], missing: Missing) -> 
     if too_long := sum_of_threads(jobs):
         paths = ["on_cpu_seconds", "run_queue_seconds", *(f"blocked_seconds.{role}" for role in FILE_ROLES)]
         missing |= {f"wait.{path}": too_long for path in paths}
-        found.on_cpu_seconds = found.run_queue_seconds = None
-        found.blocked_seconds = Blocked(**dict.fromkeys(FILE_ROLES))
+        wait.on_cpu_seconds = wait.run_queue_seconds = None
+        wait.blocked_seconds = Blocked(**dict.fromkeys(FILE_ROLES))
     elif unseen := [job for job in jobs if is_unseen(job)]:
         why = f"{NOT_SEEN} {len(unseen)} of the {len(jobs)} jobs that count: {unseen[0].io_remark}"
         missing |= {path: why for path in missing if path.startswith("wait.blocked_seconds.")}
-    return found
+    return wait
 
 
 PARTS = ("on_cpu", "run_queue", *ROLES, "other")
@@ -241,7 +241,9 @@ def shares_of(jobs: Sequence[JobRecord], missing: Missing) -> TimeShares:
     real = sum(job.usage.real_time_seconds or 0.0 for job in jobs)
     parts = [parts_of(job) for job in jobs] if real else []
     shares = {
-        name: sum(one.get(name, 0.0) for one in parts) / real if any(name in one for one in parts) else None
+        name: sum(part.get(name, 0.0) for part in parts) / real
+        if any(name in part for part in parts)
+        else None
         for name in PARTS
     }
     missing |= {f"wait.shares.{name}_ratio": "it is known of no job" for name in PARTS}

@@ -155,7 +155,7 @@ def _checked(
     values = [measure()]
     if abs(values[0] / expected - 1.0) > TOLERANCE_RATIO:
         values += [measure() for _ in range(TRIES - 1)]
-    found = VolumeCalibration(
+    calibration = VolumeCalibration(
         volume=volume.name,
         what=what,
         unit=unit,
@@ -163,11 +163,11 @@ def _checked(
         measured=statistics.median(values),
         tries=len(values),
     )
-    if abs(found.off_ratio) <= TOLERANCE_RATIO:
-        return found
+    if abs(calibration.off_ratio) <= TOLERANCE_RATIO:
+        return calibration
     raise UnsuitableMachineError(
         NOT_AS_SAID,
-        where=sentence(found),
+        where=sentence(calibration),
         why=f"the median of {TRIES} measurements is more than {TOLERANCE_RATIO:.0%} off",
         cure="end what else keeps this machine busy, or give the volume a lower speed in its bed",
     )
@@ -261,15 +261,15 @@ class BufferedFile:
             return (got - ramp_got) / (time.monotonic() - ramp_ended)
 
 
-def sentence(found: VolumeCalibration) -> str:
+def sentence(calibration: VolumeCalibration) -> str:
     """A measurement for people: what, how fast, and how far off."""
-    form = format_rate if found.unit == "bytes per second" else _requests
+    form = format_rate if calibration.unit == "bytes per second" else _requests
     path = ""
-    if found.path_seconds is not None:
-        path = f", {format_latency(found.path_seconds)} of way to the model taken off each seek"
+    if calibration.path_seconds is not None:
+        path = f", {format_latency(calibration.path_seconds)} of way to the model taken off each seek"
     return (
-        f"{found.volume}, {found.what}: {form(found.measured)}, expected {form(found.expected)} "
-        f"({100.0 * found.off_ratio:+.1f} %){path}"
+        f"{calibration.volume}, {calibration.what}: {form(calibration.measured)}, "
+        f"expected {form(calibration.expected)} ({100.0 * calibration.off_ratio:+.1f} %){path}"
     )
 
 

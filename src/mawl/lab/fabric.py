@@ -259,7 +259,7 @@ def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Ite
         expected = PROTOCOL_RATIO * bytes_per_second
         if abs(values[0] / expected - 1.0) > TOLERANCE_RATIO:
             values += [_slowest(fabric, way) for _ in range(TRIES - 1)]
-        found = VolumeCalibration(
+        calibration = VolumeCalibration(
             volume=f"links of {arm}",
             what=f"{way} by a client, all at once",
             unit="bytes per second",
@@ -267,14 +267,14 @@ def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Ite
             measured=statistics.median(values),
             tries=len(values),
         )
-        if abs(found.off_ratio) > TOLERANCE_RATIO:
+        if abs(calibration.off_ratio) > TOLERANCE_RATIO:
             raise UnsuitableMachineError(
                 NOT_AS_SAID,
-                where=sentence(found),
+                where=sentence(calibration),
                 why=f"the median of {TRIES} measurements is more than {TOLERANCE_RATIO:.0%} off",
                 cure="end what else keeps this machine busy, or give the links a lower rate in the bed",
             )
-        yield found
+        yield calibration
 
 
 def _slowest(fabric: BedFabric, way: str) -> float:

@@ -322,7 +322,9 @@ def offered(bed: BedSpec, arms: Sequence[ArmSpec], directory: Path) -> tuple[lis
             scratch.close()
     kept, left_out = [], []
     for arm in arms:
-        reason = next((refused[one.name] for one in bed.volumes_of([arm]) if one.name in refused), None)
+        reason = next(
+            (refused[volume.name] for volume in bed.volumes_of([arm]) if volume.name in refused), None
+        )
         if reason is None:
             kept.append(arm)
         else:

@@ -288,12 +288,14 @@ def _is_bare(directory: Path) -> bool:
 def _purpose_of(directory: Path) -> Purpose | None:
     """What a directory's mark says it is for; None where it has none, or one of another directory's run."""
     try:
-        said = _SAID.fullmatch(read_regular(directory / MARK, _LARGEST_MARK_BYTES).decode("utf-8", "replace"))
+        match = _SAID.fullmatch(
+            read_regular(directory / MARK, _LARGEST_MARK_BYTES).decode("utf-8", "replace")
+        )
     except OSError:
         return None
-    if said is None or not directory.name.endswith(f"{RUN_PREFIX}{said['run']}"):
+    if match is None or not directory.name.endswith(f"{RUN_PREFIX}{match['run']}"):
         return None
-    return said["purpose"]  # type: ignore[return-value]
+    return match["purpose"]  # type: ignore[return-value]
 
 
 def claim_directory(place: Path, run_id: str, purpose: Purpose) -> tuple[Path, int]:

@@ -122,9 +122,12 @@ def changed_settings(found: CampaignFound) -> list[Line]:
     if any(kind == "setting" for kind, _ in own):
         return []
     return [
-        ("setting", f'{one.name} of "{one.title or one.arm}": {one.original or ABSENT} -> {read}')
-        for one in found.settings
-        if one.before and (read := ", ".join(one.read))
+        (
+            "setting",
+            f'{setting.name} of "{setting.title or setting.arm}": {setting.original or ABSENT} -> {read}',
+        )
+        for setting in found.settings
+        if setting.before and (read := ", ".join(setting.read))
     ]
 
 
@@ -209,13 +212,13 @@ def tried(found: CampaignFound) -> Table:
     """Each number of sessions that was tried."""
     rows = [
         (
-            str(one.sessions),
-            "refused" if one.refused else "carried" if one.carried else "not carried",
-            format_count(one.runs),
-            format_count(one.agreeing),
-            figure(one.answer_slowdown, format_ratio),
+            str(session.sessions),
+            "refused" if session.refused else "carried" if session.carried else "not carried",
+            format_count(session.runs),
+            format_count(session.agreeing),
+            figure(session.answer_slowdown, format_ratio),
         )
-        for one in found.sessions
+        for session in found.sessions
     ]
     return Table(
         name="sessions",
@@ -279,15 +282,15 @@ def _modes_table(found: CampaignFound) -> Table:
 def _settings_table(found: CampaignFound) -> Table:
     rows = [
         (
-            f"{one.title or one.arm}: {one.name}",
-            one.original or ABSENT,
-            ", ".join(one.read) or ABSENT,
-            f"{one.reads} of {one.reads + one.differing}",
-            one.state,
-            one.before or ABSENT,
-            one.after or ABSENT,
+            f"{setting.title or setting.arm}: {setting.name}",
+            setting.original or ABSENT,
+            ", ".join(setting.read) or ABSENT,
+            f"{setting.reads} of {setting.reads + setting.differing}",
+            setting.state,
+            setting.before or ABSENT,
+            setting.after or ABSENT,
         )
-        for one in found.settings
+        for setting in found.settings
     ]
     return Table(
         name="arm settings",
@@ -459,7 +462,7 @@ def _folds(found: CampaignFound) -> list[Part]:
 
 
 def _reasons(found: CampaignFound) -> list[Reason]:
-    return [one for arm in found.arms for one in arm.reasons]
+    return [reason for arm in found.arms for reason in arm.reasons]
 
 
 def _made(found: CampaignFound) -> str:

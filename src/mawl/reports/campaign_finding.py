@@ -42,7 +42,7 @@ def finding(found: CampaignFound) -> Headline:
 
 def elapsed_of(arm: ArmFound) -> FigureSpread | None:
     """Elapsed time over the runs of an arm; None where no run has it."""
-    return next((one for one in arm.figures if one.name == ELAPSED), None)
+    return next((figure for figure in arm.figures if figure.name == ELAPSED), None)
 
 
 def range_of(elapsed: FigureSpread) -> str:
@@ -84,7 +84,7 @@ def shared_machines(row: ScalingRow) -> str | None:
 
 def too_many(found: CampaignFound) -> Tried | None:
     """The least number of sessions that is not carried; None if all that were tried are."""
-    return next((one for one in found.sessions if not one.carried), None)
+    return next((session for session in found.sessions if not session.carried), None)
 
 
 def _whole(found: CampaignFound) -> Headline:
@@ -144,7 +144,7 @@ def _smallest_change(elapsed: FigureSpread) -> str | None:
 def _to_publish(arms: Sequence[ArmFound], which: str = "") -> str | None:
     return to_publish(
         [word for arm in arms for word, _ in arm.validity],
-        [one for arm in arms for one in arm.reasons],
+        [reason for arm in arms for reason in arm.reasons],
         sum(arm.runs for arm in arms),
         which,
     )
@@ -185,7 +185,9 @@ def _sessions(found: CampaignFound) -> Headline:
 
 
 def _plan(found: CampaignFound, sessions: int) -> str:
-    slowdown = next((one.answer_slowdown for one in found.sessions if one.sessions == sessions), None)
+    slowdown = next(
+        (session.answer_slowdown for session in found.sessions if session.sessions == sessions), None
+    )
     bound = next((run.answer_bound for run in found.session_runs if run.sessions == sessions), None)
     knee = found.knee
     low = None if knee is None or knee.high is None else knee.low

@@ -84,10 +84,10 @@ def _chain(chain: Sequence[JobOfNight]) -> list[str]:
 def _steps(steps: Sequence[StepOverLogs]) -> list[str]:
     """The steps that took longest over the logs."""
     rows: list[Sequence[str]] = [("step", "ran", "in the logs", "times")]
-    for one in steps[:MOST_STEPS]:
-        times = f"{one.seconds / one.logs_seconds:.2f}" if one.logs_seconds else "-"
-        name = f"{one_line(one.job)} {one_line(one.step)}"
-        rows.append((name, format_seconds(one.seconds), format_seconds(one.logs_seconds), times))
+    for step in steps[:MOST_STEPS]:
+        times = f"{step.seconds / step.logs_seconds:.2f}" if step.logs_seconds else "-"
+        name = f"{one_line(step.job)} {one_line(step.step)}"
+        rows.append((name, format_seconds(step.seconds), format_seconds(step.logs_seconds), times))
     lines = aligned(rows)
     if len(steps) > MOST_STEPS:
         lines.append(f"and {counted_noun(len(steps) - MOST_STEPS, 'more step')}")

@@ -30,7 +30,7 @@ PREFIX = "mawl_"
 UNITS = ("bytes_per_second", "seconds", "bytes", "ratio", "hertz", "joules", "watts")
 """Units that end a metric's name, the longest first."""
 
-LABELS = {one.name: one.figure.member for one in places(Summary) if one.figure.member}
+LABELS = {place.name: place.figure.member for place in places(Summary) if place.figure.member}
 """What ``*`` stands for behind a path; figures behind any other list are not exported."""
 
 NAMES = {
@@ -106,8 +106,8 @@ def _told(members: list[Family]) -> list[Family]:
     """The members of one name, each with the definitions of all: a family has one line of help."""
     if members[0].label is None:
         return members
-    help_text = "; ".join(f"{one.statistic}: {one.definition.rstrip('.')}" for one in members) + "."
-    return [msgspec.structs.replace(one, definition=help_text) for one in members]
+    help_text = "; ".join(f"{member.statistic}: {member.definition.rstrip('.')}" for member in members) + "."
+    return [msgspec.structs.replace(member, definition=help_text) for member in members]
 
 
 def _family(metric: Metric, path: str) -> Family:

@@ -168,7 +168,7 @@ class Shown(msgspec.Struct, frozen=True):
 def shown(table: RunTable, view: RunView, summary: Summary, to: Format) -> Shown:
     """The rows and columns of a table in a format; of an import only those that have a figure."""
     rows = [row for row in table.rows(view, summary) if to in row.formats] if to in table.formats else []
-    columns = [one for one in table.columns if to in one.formats and one.when(summary, to)]
+    columns = [column for column in table.columns if to in column.formats and column.when(summary, to)]
     if summary.kind != "imported" or to == "csv":
         return Shown(columns, rows, [])
 

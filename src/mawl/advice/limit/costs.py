@@ -353,7 +353,9 @@ def _kind_of(reading: RunView, cost: Cause, direction: Direction | None) -> Kind
     ways: Sequence[Direction] = [direction] if direction else ["read", "write"]
     role = cost.roles[0]
     capability = {way: _capability(reading, role, way) for way in ways}
-    devices = len({(one.node, device) for one in reading.volumes(role) for device in one.devices}) or 1
+    devices = (
+        len({(volume.node, device) for volume in reading.volumes(role) for device in volume.devices}) or 1
+    )
     used = _used_while_waiting(reading, cost, devices, capability)
     if used is not None and used >= USED_RATIO:
         return "bandwidth"

@@ -115,10 +115,10 @@ def windows_of_import(reading: RunView) -> list[RecordedWindow]:
 
 def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[EvidenceLine]:
     """The figures that named windows, and those that only agree."""
-    cpu = weighted_mean([(one.waited, one.seconds) for one in windows])
-    full = [one.full for one in windows if one.full is not None]
-    devices = [one.device for one in windows if one.device is not None]
-    mean = weighted_mean([(one.full, one.seconds) for one in windows])
+    cpu = weighted_mean([(window.waited, window.seconds) for window in windows])
+    full = [window.full for window in windows if window.full is not None]
+    devices = [window.device for window in windows if window.device is not None]
+    mean = weighted_mean([(window.full, window.seconds) for window in windows])
     lines = (
         []
         if cpu is None
@@ -143,11 +143,11 @@ def evidence_of(windows: Sequence[RecordedWindow], verdict: str) -> list[Evidenc
 
 def why_undecided(reading: RunView, windows: Sequence[RecordedWindow], told_ratio: float) -> str:
     """Why too little of the run is named, and what to do about it."""
-    samples, unrecorded = reading.samples, all(one.full is None for one in windows)
+    samples, unrecorded = reading.samples, all(window.full is None for window in windows)
     known = samples and any("host.cpu_idle_seconds" in samples.names(node) for node in samples.nodes)
     if not windows or (known and unrecorded):
         return "the recordings cover none of the active phase; record the host throughout"
-    if all(one.waited is None for one in windows):
+    if all(window.waited is None for window in windows):
         return "the logs lack the CPU times of the jobs; import logs with FULLSTIMER"
     if unrecorded:
         return "the recordings contain no processor time; add sar -u, mpstat or nmon of the same time"

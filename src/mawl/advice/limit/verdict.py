@@ -228,21 +228,24 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
     why = imports.why_limit_unknown(reading)
     windows = [] if why else imports.windows_of_import(reading)
     active = reading.line.active_seconds if reading.line else 0.0
-    known = sum(one.seconds for one in windows if one.name is not None)
+    known = sum(window.seconds for window in windows if window.name is not None)
     if why is None and (not active or known <= LEAST_KNOWN_RATIO * active):
         why = imports.why_undecided(reading, windows, known / active if active else 0.0)
     if why is not None:
         missing["limit"] = why
         return None
-    spans = sum(one.seconds for one in windows if one.waited is not None)
+    spans = sum(window.seconds for window in windows if window.waited is not None)
     costs = [
         Cause(
             resource=name,
-            share_ratio=sum(one.seconds * (one.waited or 0.0) for one in windows if one.name == name) / spans,
+            share_ratio=sum(
+                window.seconds * (window.waited or 0.0) for window in windows if window.name == name
+            )
+            / spans,
         )
         for name in IMPORTED
     ]
-    costs = sorted((one for one in costs if one.share_ratio), key=lambda cost: -cost.share_ratio)
+    costs = sorted((cost for cost in costs if cost.share_ratio), key=lambda cost: -cost.share_ratio)
     limiting = named(costs)
     verdict = limiting[0].resource if limiting else "none"
     sums = dict.fromkeys(IMPORTED, 0.0) | {cost.resource: cost.share_ratio for cost in costs}
@@ -262,7 +265,7 @@ def _limit_of_import(reading: RunView, missing: Missing) -> Limit | None:
         role=None,
         device=None,
         **{f"{name}_bytes_per_second": None for name in PEAKS},
-        shares=_shares_of_windows([(one.name, one.seconds) for one in windows]),
+        shares=_shares_of_windows([(window.name, window.seconds) for window in windows]),
         losses=Losses(**sums, memory=None, network=None, others=None),
         told_ratio=known / active,
         headroom=headroom_of(reading, missing, limiting, costs),

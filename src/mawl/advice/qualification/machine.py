@@ -59,7 +59,7 @@ def _device_names(volume: VolumeFacts) -> list[str]:
 def _storage_entry(
     names: tuple[str, ...], volumes: Sequence[VolumeFacts], summaries: Sequence[Judged], facts: RunFacts
 ) -> AnswerStorage:
-    runs = [found for one in summaries if (found := _storage_figures(one, names))]
+    runs = [found for summary in summaries if (found := _storage_figures(summary, names))]
 
     def median(figure: Callable[[Sequence[StorageFigures]], float | None]) -> float | None:
         known = [value for run in runs if (value := figure(run)) is not None]
@@ -169,12 +169,12 @@ def limit_of_runs(
 ) -> AnswerLimit | None:
     """What cost the jobs of all runs together most; None, with the reason, where a run does not say it."""
     known = []
-    for one in summaries:
-        if one.limit is None or not one.time.real_time_seconds:
-            missing["limit"] = one.missing.get("limit", "no job of a run has a real time")
+    for summary in summaries:
+        if summary.limit is None or not summary.time.real_time_seconds:
+            missing["limit"] = summary.missing.get("limit", "no job of a run has a real time")
             return None
-        known.append((one.limit.costs, one.time.real_time_seconds))
-    if any(one.missing.get("limit.second") == OPEN_SECOND for one in summaries):
+        known.append((summary.limit.costs, summary.time.real_time_seconds))
+    if any(summary.missing.get("limit.second") == OPEN_SECOND for summary in summaries):
         missing["limit.second"] = OPEN_SECOND
     second = "limit.second" not in missing
     if slowdown is None:
@@ -217,7 +217,7 @@ def unasked_over_network(summary: Judged) -> tuple[str, Lack] | None:
     moved: dict[str, tuple[float, float] | None] = {}
     for way, (asked, rate) in NETWORK_FIGURES.items():
         figures = [(getattr(node, asked), getattr(node, rate), node.done_seconds) for node in nodes]
-        known = [one for one in figures if None not in one]
+        known = [figure for figure in figures if None not in figure]
         moved[way] = (
             (sum(own for own, _, _ in known), sum(each * seconds for _, each, seconds in known))
             if known and len(known) == len(figures)

@@ -186,10 +186,10 @@ def _refuse_packs_of_site(packs: Sequence[Path], output: Path) -> None:
 
 
 def _entries(
-    packs: Sequence[Path], kept: Mapping[str, SiteEntry], check: Callable[[Path], SiteEntry]
+    packs: Sequence[Path], entries: Mapping[str, SiteEntry], check: Callable[[Path], SiteEntry]
 ) -> list[SiteEntry]:
     """The entries in the order of their packs: those that this code checked before, and the others."""
-    known = {path: kept.get(sum_of(path)) for path in packs}
+    known = {path: entries.get(sum_of(path)) for path in packs}
     new = [path for path, entry in known.items() if entry is None]
     found = dict(zip(new, _checked_in_parallel(new, check), strict=True))
     return [

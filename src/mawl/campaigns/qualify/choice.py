@@ -402,11 +402,11 @@ def smallest(asked: Asked) -> float:
     return max(SMOKE, asked.scale or SMOKE)
 
 
-def check_fits(seen: ObservedMachine, sessions: int, scale: float = SMOKE) -> None:
+def check_fits(machine: ObservedMachine, sessions: int, scale: float = SMOKE) -> None:
     """Raise ``UnsuitableMachineError`` where the scale does not fit."""
     needed = needs_at(sessions, scale)
     which = "the smallest scale" if scale == SMOKE else f"scale {scale_name(scale)}"
-    system = lacking(seen.systems, needed)
+    system = lacking(machine.systems, needed)
     if system is not None:
         roles: list[Role] = system.roles
         raise UnsuitableMachineError(
@@ -416,10 +416,10 @@ def check_fits(seen: ObservedMachine, sessions: int, scale: float = SMOKE) -> No
             cure=f"free space, or name larger directories with {', '.join(f'--{role}' for role in roles)}"
             + (", or ask for a smaller --scale" if scale > SMOKE else ""),
         )
-    if needed.memory_bytes > seen.memory_bytes:
+    if needed.memory_bytes > machine.memory_bytes:
         raise UnsuitableMachineError(
             f"at {which} {sessions} sessions need {format_memory(needed.memory_bytes)} of memory, and the "
-            f"machine has {format_memory(seen.memory_bytes)}",
+            f"machine has {format_memory(machine.memory_bytes)}",
             cure="ask for fewer with --sessions" + (", or a smaller --scale" if scale > SMOKE else ""),
         )
 

@@ -227,7 +227,8 @@ class Engine:
                 words = "not known" if run.state == "finished" else "refused"
                 slowdowns.setdefault(run.sessions, []).append(words if found is None else format_ratio(found))
         return "; ".join(
-            f"{counted_noun(one, 'session')}: {', '.join(slowdowns[one])}" for one in sorted(slowdowns)
+            f"{counted_noun(slowdown, 'session')}: {', '.join(slowdowns[slowdown])}"
+            for slowdown in sorted(slowdowns)
         )
 
     def _make(self, step: Step) -> None:

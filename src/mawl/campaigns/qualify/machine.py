@@ -142,16 +142,18 @@ class QualifyMachine:
 
     def probe(self, folder: Path, seconds: float, streams: int, finished: Callable[[], None]) -> str:
         machine = read_machine()
-        found: list[Probe] = []
+        probes: list[Probe] = []
         for place in targets(self._roles):
             file = folder / f"probe-{place.name}.json"
             if not file.exists():
                 write_probe(file, self._probed(place, seconds, streams, machine))
                 finished()
-            found.append(read_probe(file))
-        whole = msgspec.structs.replace(found[0], targets=[target for one in found for target in one.targets])
+            probes.append(read_probe(file))
+        whole = msgspec.structs.replace(
+            probes[0], targets=[target for one in probes for target in one.targets]
+        )
         write_probe(folder / "probe.json", whole)
-        return "; ".join(target_words(one) for one in found)
+        return "; ".join(target_words(one) for one in probes)
 
     def _probed(self, place: ProbePlace, seconds: float, streams: int, machine: Machine) -> Probe:
         cores = machine.available_cores or 1

@@ -67,9 +67,9 @@ class QualifyNodes(QualifyMachine):
         self._names = without_the_unfit(check, names, goes_on=self._nodes.start_with_those_that_come)
         found = {name: check.looks[name] for name in self._names}
         check_several(self._names)
-        seen = observed_machine(found)
-        check_places(seen.systems)
-        return seen
+        machine = observed_machine(found)
+        check_places(machine.systems)
+        return machine
 
     def run(self, wish: RunWish, folder: Path, log: Path) -> None:
         """Make a run; one that lost a node is none."""
@@ -253,7 +253,10 @@ class NodesChooser(Chooser):
         names = ", ".join(node.name for node in self.seen.nodes)
         return [
             Decision(what="nodes", value=str(choice.nodes), why=names),
-            *(msgspec.structs.replace(one, **changed.get(one.what, {})) for one in choice.decisions),
+            *(
+                msgspec.structs.replace(decision, **changed.get(decision.what, {}))
+                for decision in choice.decisions
+            ),
         ]
 
 

@@ -131,7 +131,9 @@ def _option_table(facts: RunFacts) -> Mapping[str, object]:
 
 
 def _arm_settings(facts: RunFacts) -> Mapping[str, object]:
-    return {} if facts.campaign is None else {one.name: one.read for one in facts.campaign.settings}
+    return (
+        {} if facts.campaign is None else {setting.name: setting.read for setting in facts.campaign.settings}
+    )
 
 
 def _machine(node: NodeFacts) -> str:

@@ -206,7 +206,7 @@ class Comparison(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def reasons(self) -> list[Reason]:
-        return [one for side in self.sides for one in side.reasons]
+        return [reason for side in self.sides for reason in side.reasons]
 
     @property
     def runs(self) -> int:

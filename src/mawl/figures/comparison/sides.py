@@ -84,7 +84,7 @@ def run_over_time(view: RunView) -> RunOverTime | None:
 def middle(runs: Sequence[RunOverTime]) -> RunOverTime | None:
     """The run that stands for its side: the one whose elapsed time is the side's median, of two such the
     shorter; None without any."""
-    ordered = sorted(runs, key=lambda one: (one.elapsed_seconds, one.run_id))
+    ordered = sorted(runs, key=lambda run: (run.elapsed_seconds, run.run_id))
     return ordered[(len(ordered) - 1) // 2] if ordered else None
 
 
@@ -268,26 +268,26 @@ def reasons_of(runs: Sequence[ComparedRun], names: Sequence[str]) -> list[Reason
 def merge_reasons(reasons: Iterable[Reason]) -> list[Reason]:
     """One reason for each key: the gravest first, then the commonest."""
     found: dict[tuple[About, str], Reason] = {}
-    for one in reasons:
-        known = found.get(one.key)
+    for reason in reasons:
+        known = found.get(reason.key)
         if known is None:
-            found[one.key] = one
+            found[reason.key] = reason
             continue
-        found[one.key] = msgspec.structs.replace(
+        found[reason.key] = msgspec.structs.replace(
             known,
-            severity=min(known.severity, one.severity, key=ORDER.index),
-            runs=known.runs + one.runs,
-            alike=known.alike and one.alike and known.sentence == one.sentence,
+            severity=min(known.severity, reason.severity, key=ORDER.index),
+            runs=known.runs + reason.runs,
+            alike=known.alike and reason.alike and known.sentence == reason.sentence,
         )
     return sorted(found.values(), key=lambda one: (ORDER.index(one.severity), -one.runs))
 
 
 def _of_run(run: ComparedRun, name: str) -> Iterator[Reason]:
     """Every reason of one run; of a check that says several things the first."""
-    said: dict[tuple[About, str], Reason] = {}
+    reasons: dict[tuple[About, str], Reason] = {}
     for one in (*_answer(run, name), *_limit(run, name), *_checks(run, name)):
-        said.setdefault(one.key, one)
-    yield from said.values()
+        reasons.setdefault(one.key, one)
+    yield from reasons.values()
 
 
 def _answer(run: ComparedRun, name: str) -> Iterator[Reason]:
@@ -305,9 +305,9 @@ def _limit(run: ComparedRun, name: str) -> Iterator[Reason]:
 
 def _checks(run: ComparedRun, name: str) -> Iterator[Reason]:
     validity = run.summary.validity
-    for found in validity.findings:
-        if found.severity != "remark":
-            yield _one("validity", found.rule, found.severity, name, found.sentence, found.cure)
+    for finding in validity.findings:
+        if finding.severity != "remark":
+            yield _one("validity", finding.rule, finding.severity, name, finding.sentence, finding.cure)
     for unknown in validity.unmeasured:
         if unknown.severity != "remark":
             sentence = f"not measured: {unknown.reason}"

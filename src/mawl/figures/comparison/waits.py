@@ -297,7 +297,7 @@ def _device_peak(side: Side) -> float | None:
     found = []
     for run in side.runs:
         servers = run.summary.cluster.storage if run.summary.cluster else {}
-        peaks = [one.device.peak.total_bytes_per_second for one in servers.values()]
+        peaks = [server.device.peak.total_bytes_per_second for server in servers.values()]
         known = [peak for peak in peaks if peak is not None]
         if not known or len(known) < len(peaks):
             return None

@@ -240,7 +240,7 @@ class Experiment:
         self._run(arm, msgspec.structs.replace(self._spec(arm), output=str(folder), **roles))
         facts = read_facts(folder)
         busy = self._busy_of(folder)
-        made = ArmRun(
+        run = ArmRun(
             arm=arm.name,
             run_id=facts.run_id,
             folder=os.path.relpath(folder, self.folder),
@@ -249,7 +249,7 @@ class Experiment:
             cpu_busy_ratio=busy.busy_ratio,
             own_cpu_ratio=busy.own_ratio,
         )
-        self._note(arms=[*self.record.arms, made])
+        self._note(arms=[*self.record.arms, run])
         return busy
 
     def _run(self, arm: ArmSpec, spec: RunSpec) -> None:
@@ -419,6 +419,6 @@ def _after_runs(directory: Path, state: BedState) -> list[str]:
 def _groups(run_id: str, *, just_killed: bool) -> list[Path]:
     """Control groups of a run; what was just killed stays in them for a moment."""
     deadline = time.monotonic() + (GROUP_SECONDS if just_killed else 0.0)
-    while not (found := leftover_groups([run_id])) and time.monotonic() < deadline:
+    while not (paths := leftover_groups([run_id])) and time.monotonic() < deadline:
         time.sleep(_PAUSE_SECONDS)
-    return found
+    return paths

@@ -98,7 +98,11 @@ class SettingRecord(msgspec.Struct, frozen=True, kw_only=True):
 
     def original(self, arm: str) -> CheckReading | None:
         """What ``check`` of an arm said before the first change of the campaign."""
-        said = (one for one in self.commands if (one.arm, one.role) == (arm, "original") and one.answered)
+        said = (
+            command
+            for command in self.commands
+            if (command.arm, command.role) == (arm, "original") and command.answered
+        )
         return next((one.reading for one in said), None)
 
 

@@ -207,12 +207,16 @@ MOST_NAMED_PROGRAMS = 3
 
 def largest_first(programs: Iterable[OtherProgram]) -> list[OtherProgram]:
     """Programs by what they used, then kernel threads, which work for programs."""
-    return sorted(programs, key=lambda one: (one.kernel_thread, -one.weight))
+    return sorted(programs, key=lambda program: (program.kernel_thread, -program.weight))
 
 
 def notable(programs: Iterable[OtherProgram]) -> list[OtherProgram]:
     """The first of these programs, without those that used next to nothing."""
-    found = [one for one in programs if round(one.cpu_seconds, 1) or one.moved_bytes >= LEAST_NAMED_BYTES]
+    found = [
+        program
+        for program in programs
+        if round(program.cpu_seconds, 1) or program.moved_bytes >= LEAST_NAMED_BYTES
+    ]
     return found[:MOST_NAMED_PROGRAMS]
 
 

@@ -362,12 +362,12 @@ class Option(msgspec.Struct, frozen=True, kw_only=True):
 
 def options_of(kind: type[msgspec.Struct]) -> dict[str, Option]:
     """Field to the option that it declares, in the order of the fields; the others are no options."""
-    found: dict[str, Option] = {}
+    options: dict[str, Option] = {}
     for field, hint in get_type_hints(kind, include_extras=True).items():
         for meta in _metadata(hint):
             if isinstance(meta, Option):
-                found[field] = meta if meta.name else msgspec.structs.replace(meta, name=field)
-    return found
+                options[field] = meta if meta.name else msgspec.structs.replace(meta, name=field)
+    return options
 
 
 def _metadata(hint: Any) -> tuple[Any, ...]:

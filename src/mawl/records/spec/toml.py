@@ -93,7 +93,7 @@ def _sentence(message: str, kind: type) -> str:
 def _keys(kind: type, key: str) -> list[str]:
     """The keys that the table at ``key`` may have."""
     tables = [one for one in _types(kind, key) if isinstance(one, inspect.StructType)]
-    return [field.encode_name for one in tables for field in one.fields]
+    return [field.encode_name for table in tables for field in table.fields]
 
 
 def _types(kind: type, key: str) -> list[inspect.Type]:

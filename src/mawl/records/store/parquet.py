@@ -169,7 +169,7 @@ def _read(folder: Path, name: str, parts: Callable[[Any], Iterator[pa.Table]]) -
             # As dictionaries texts take the memory that they take in the file, whatever their number.
             kinds = metadata.schema.to_arrow_schema()
             wanted = {field.name for field in SCHEMAS[name] if pa.types.is_string(field.type)}
-            texts = [one.name for one in kinds if pa.types.is_string(one.type) and one.name in wanted]
+            texts = [kind.name for kind in kinds if pa.types.is_string(kind.type) and kind.name in wanted]
             file = parquet.ParquetFile(opened, metadata=metadata, read_dictionary=texts)
             text_bytes = 0
             for part in parts(file):

@@ -125,7 +125,7 @@ def arrays_of(folder: Path) -> ArrayStatistics | None:
     try:
         held = msgspec.convert(decoded(content), ArrayStatistics)
         newer = major(held.format_version) > major(ARRAYS_FORMAT_VERSION)
-        if not all(_plausible(one) for volume in held.volumes for one in volume.intervals):
+        if not all(_plausible(interval) for volume in held.volumes for interval in volume.intervals):
             raise ValueError("an interval has an impossible time or figure")
     except (ValueError, OverflowError) as error:
         raise UnreadableRunError(
@@ -143,12 +143,12 @@ def arrays_of(folder: Path) -> ArrayStatistics | None:
     return held
 
 
-def _plausible(one: ArrayInterval) -> bool:
-    figures = [value for value in msgspec.structs.astuple(one) if value is not None]
+def _plausible(interval: ArrayInterval) -> bool:
+    figures = [value for value in msgspec.structs.astuple(interval) if value is not None]
     return (
         all(math.isfinite(value) and value >= 0 for value in figures)
-        and one.seconds > 0
-        and in_calendar(one.at)
+        and interval.seconds > 0
+        and in_calendar(interval.at)
     )
 
 

@@ -265,7 +265,7 @@ def believed(
     worst = next((word for word in ("invalid", "preliminary", "publishable") if word in known), "preliminary")
     answer, standing = STATUSES[worst]
     figure, measures = passed
-    failed = checks(one for one in reasons if worst == one.severity)
+    failed = checks(reason for reason in reasons if worst == reason.severity)
     if failed:
         figure, measures = f"{failed[0].runs} of {runs}", f"runs failed the check {failed[0].rule}"
         lines = [f"{capital(sentence_of(failed[0]))}.", *lines]
@@ -351,7 +351,7 @@ def _card_better(comparison: Comparison, programs: str) -> Card:
 
 def _card_believed(comparison: Comparison) -> Card:
     some = comparison.statement
-    doubts = [f"{capital(one.sentence)}." for one in comparison.obstacles]
+    doubts = [f"{capital(obstacle.sentence)}." for obstacle in comparison.obstacles]
     card = believed(
         comparison.statuses,
         comparison.reasons,
@@ -369,7 +369,7 @@ def _doubts(comparison: Comparison) -> list[Block]:
     shown = (*ANSWERS.values(), "reference", "candidate", "basis", "differs", "limit", "links")
     lines = dict(head(comparison))
     known = [(name, lines[name]) for name in shown if name in lines]
-    doubts = [f"{one.severity}: {one.sentence}" for one in comparison.obstacles]
+    doubts = [f"{obstacle.severity}: {obstacle.sentence}" for obstacle in comparison.obstacles]
     return [
         Lines([*known, *why_lines(comparison.reasons, comparison.runs)]),
         Sentences(doubts, "Before you believe it"),

@@ -168,7 +168,7 @@ READ_POINTS = 400
 def jobs_at_once_chart(reference: JobsOverTime, candidate: JobsOverTime, names: tuple[str, str]) -> Chart:
     """Both curves over each other; ``names`` are what the legend calls the sides."""
     curves = dict(zip(SIDES, (reference, candidate), strict=True))
-    end = max(one.seconds[-1] for one in curves.values())
+    end = max(curve.seconds[-1] for curve in curves.values())
     plot = time_figure("jobs_at_once", time_range(end), "jobs", "count")
     plot.xaxis.axis_label = "clock of the night (h:mm:ss)"
     plot.yaxis.ticker = BasicTicker(min_interval=1)

@@ -69,7 +69,7 @@ TABLES = (
 def paper_tables(comparison: Comparison) -> list[Table]:
     """The tables of which a figure is known; means over the runs of a side."""
     figures = {row.name: row for row in comparison.figures}
-    return [_table(one, figures, comparison) for one in TABLES if set(one.heads) & set(figures)]
+    return [_table(table, figures, comparison) for table in TABLES if set(table.heads) & set(figures)]
 
 
 def _table(of: PairTable, figures: dict[str, FigureChange], comparison: Comparison) -> Table:

@@ -207,7 +207,7 @@ def paragraph(text: Cell, kind: str = "") -> Markup:
 
 def tables_in(section: Section, figures: ShownFigures, view: RunView) -> list[Markup]:
     """Every table of a section that has rows, with its notes."""
-    tables = (one for one in RUN_TABLES if one.section == section)
+    tables = (run_table for run_table in RUN_TABLES if run_table.section == section)
     return [part for one in tables for part in html_table(one, figures, view)]
 
 

@@ -107,9 +107,10 @@ def _array_volume_notes(_: RunView, summary: Summary) -> list[Note]:
         return [Note("A run with --compressibility yes estimates the saving of each role next to these.")]
     chosen = headline(block)
     own = [
-        f"{one.role} {saving(one)}"
-        for one in block.role_estimates
-        if (one.storage, one.codec, one.level, one.block_bytes) == chosen
+        f"{role_estimate.role} {saving(role_estimate)}"
+        for role_estimate in block.role_estimates
+        if (role_estimate.storage, role_estimate.codec, role_estimate.level, role_estimate.block_bytes)
+        == chosen
     ]
     return [Note(f"Estimated by mawl, {title(chosen)}: {', '.join(own)}.")]
 

@@ -149,7 +149,7 @@ def lead(
                 line_width=1.5,
             )
         keys += [Key(LIMITS[name][0], LIMITS[name][1]) for name in named]
-        plot.renderers = sorted(plot.renderers, key=lambda one: one.level != "underlay")
+        plot.renderers = sorted(plot.renderers, key=lambda renderer: renderer.level != "underlay")
     return Chart(
         "lead",
         f"Throughput at {where}, and what limited the run",
