@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -127,6 +128,18 @@ def test_a_page_has_its_parts_and_shows_the_headline_once() -> None:
         assert f'id="{anchor}"' in page and f'href="#{anchor}"' in page
     assert "<b>Next:</b> look" in page and "Not drawn: no run is finished." in page
     assert "Figures: means over runs</caption>" in page and "<h3>Others</h3>" in page
+
+
+def test_a_page_leaves_out_columns_without_a_cell() -> None:
+    runs = Table(
+        title="runs", head=("run", "outcome", "why"), rows=[("1", "completed", ""), ("2", "completed", "")]
+    )
+    made = Document(
+        headline=Headline(sign="measured", sentence="Two runs"), parts=[Part([runs], "runs", "Runs", "Runs")]
+    )
+    page = rendered(made, "html")
+    heads = re.findall(r'<th scope="col"[^>]*>([^<]*)</th>', page)
+    assert heads == ["Run", "Outcome"]
 
 
 @pytest.mark.parametrize("form", ["text", "markdown", "html"])

@@ -126,18 +126,19 @@ def _shown_above(line: Line, headline: Headline) -> bool:
 
 
 def _table(block: Table, terms: Terms, *, narrow: bool = False) -> Markup:
-    """A table whose figures lead to their definitions, under its title and note."""
+    """A table whose figures lead to their definitions, under its title and note; without empty columns."""
     heads = _linked([capital(name) for name in block.head], block.head_figures, terms)
     firsts = _linked([row[0] for row in block.rows], block.row_figures, terms)
     rows = [(first, *row[1:]) for first, row in zip(firsts, block.rows, strict=True)]
     caption = capital(block.title) + (f": {block.note}" if block.note else "")
-    places = dict(enumerate(block.head))
+    kept = [place for place in range(len(block.head)) if not place or any(row[place] for row in rows)]
+    names = [block.head[place] for place in kept]
     return table(
         caption,
-        heads,
-        rows,
-        words=[place for place, name in places.items() if name in SENTENCES],
-        texts=[place for place, name in places.items() if name in NAMES],
+        [heads[place] for place in kept],
+        [[row[place] for place in kept] for row in rows],
+        words=[place for place, name in enumerate(names) if name in SENTENCES],
+        texts=[place for place, name in enumerate(names) if name in NAMES],
         narrow=narrow,
     )
 
