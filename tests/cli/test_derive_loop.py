@@ -44,7 +44,7 @@ from tests.derive.oracle import (
     summary,
 )
 from tests.lab.quiet import quiet_machine
-from tools.filtered_reads import LEAST_INSIDE, PAGE, LogsOfRun, holds, page, stored
+from tools.filtered_reads import LEAST_INSIDE, PAGE, BedRuns, LogsOfRun, holds, page, stored
 
 LEAST_STEPS, LEAST_FILTERED = 60, 40
 MOST_MEDIAN, MOST_HIGH = 1.25, 2.0
@@ -171,7 +171,8 @@ def share_inside(derived: Derivation, kernel: dict[tuple[str, int], int]) -> flo
 def test_the_page_of_filters_is_printed_from_the_lines_that_are_kept_and_all_hold() -> None:
     kept = stored(PAGE.with_suffix(".jsonl").read_bytes().splitlines())
     assert PAGE.read_text() == page(kept) and all(map(holds, kept))
-    assert len(page(kept).split()) <= 200
+    assert {one.bed for one in kept if isinstance(one, BedRuns)} == {"data", "work", "processors"}
+    assert len([word for word in page(kept).split() if word.strip("|-")]) <= 200
 
 
 @contextmanager
