@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 from mawl.advice.qualification.gather import command_again
-from mawl.advice.qualification.pods import PodSize, pods_sentence
+from mawl.advice.qualification.machine import PodSize, pods_sentence
 from mawl.commands import qualify as qualifying
 from mawl.commands.main import main
 from mawl.commands.qualify import ProgressLines, QualifyArguments, cleaning

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import NamedTuple
 
 BEGAN = 1_763_632_800.0  # 2025-11-20T10:00:00Z
@@ -352,9 +353,7 @@ FORMATS: dict[str, Format] = {
         "vmstat", lambda host: vmstat(host, zone=None), devices=False, processors=False
     ),
     **{
-        f"vmstat in {name}": Format(
-            "vmstat", lambda host, own=own: vmstat(host, heading=own), devices=False, processors=False
-        )
+        f"vmstat in {name}": Format("vmstat", partial(vmstat, heading=own), devices=False, processors=False)
         for name, own in _VMSTAT_OF.items()
     },
 }

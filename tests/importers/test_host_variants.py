@@ -6,6 +6,7 @@ Files are in ``variants``: made by hand, but for ``iostat_pretty.txt``, a machin
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +35,7 @@ PRETTY = {
 }
 VMSTAT = {"host.page_outs_bytes": 2 * 10000 * 1024 * 10, "host.cpu_user_seconds": 0.64 * 20}
 DATED = {"host.page_outs_bytes": 104 * 1024, "host.cpu_user_seconds": 0.70 + 0.67}
-FILES = {
+FILES: dict[str, tuple[str, Mapping[str, float]]] = {
     "sar_d_old.txt": ("sar", BUSY | DISK),
     "sar_dp.txt": ("sar", BUSY | DISK),
     "sar_dp_only.txt": ("sar", DISK),
@@ -268,8 +269,9 @@ def test_tables_of_json_that_are_passed_over_and_figures_beyond_measure_are_name
     )
     read = Read(
         "sadf",
-        '{"sysstat": {"hosts": [{"nodename": "n1", "sysname": "Linux", "release": "5.0", "number-of-cpus": 8, '
-        f'"file-date": "2026-03-02", "statistics": [{statistic.format(at=10)}, {statistic.format(at=20)}]}}]}}}}',
+        '{"sysstat": {"hosts": [{"nodename": "n1", "sysname": "Linux", "release": "5.0", '
+        f'"number-of-cpus": 8, "file-date": "2026-03-02", "statistics": '
+        f"[{statistic.format(at=10)}, {statistic.format(at=20)}]}}]}}}}",
     )
     assert read.gain("device.sda.written_bytes") == 2 * 1024 * 20
     reasons = " ".join(read.reasons())

@@ -25,7 +25,7 @@ from mawl.advice.bounds import AnswerBounds
 from mawl.advice.conditions import checks_of_answer
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
-from mawl.advice.qualification.pods import PodSize, pods_sentence
+from mawl.advice.qualification.machine import PodSize, pods_sentence
 from mawl.advice.rank import rank
 from mawl.base.errors import InterruptedRunError, MawlError, UsageError
 from mawl.base.process import importing

@@ -54,7 +54,7 @@ class _MetaData(msgspec.Struct, frozen=True):
     imds: _Imds = _Imds()
 
 
-class _Source(msgspec.Struct, frozen=True):
+class _DataSource(msgspec.Struct, frozen=True):
     meta_data: _MetaData = _MetaData()
 
 
@@ -66,7 +66,7 @@ class _InstanceData(msgspec.Struct, frozen=True):
     """What is read of cloud-init's file."""
 
     v1: _Standard = _Standard()
-    ds: _Source = _Source()
+    ds: _DataSource = _DataSource()
 
 
 def read_cloud(sys: Path = Path("/sys"), root: Path = Path("/")) -> CloudInstance:

@@ -79,7 +79,9 @@ def test_each_point_of_the_chart_has_its_name() -> None:
     sized.append(PricedSystem("a name that is too long for the chart", 50.0, "50 EUR", 5, None, None))
     chart = price_chart(sized, 20, "EUR", "80 %")
     assert chart.figure is not None
-    data = chart.figure.select_one({"type": ColumnDataSource, "name": "prices"}).data
+    source = chart.figure.select_one({"type": ColumnDataSource, "name": "prices"})
+    assert isinstance(source, ColumnDataSource)
+    data = source.data
     assert data["short"] == ["a", "b", "c", "a name that is too..."]
     assert data["align"] == ["left", "right", "right", "left"]
     assert [key.name for key in chart.keys[:2]] == ["carries the asked sessions", "not known"]

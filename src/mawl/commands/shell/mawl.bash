@@ -16,17 +16,20 @@ _mawl_values() {
     qualify:--volume-order | run:--volume-order | plan:--volume-order | generate:--volume-order | 'tune search:--volume-order' | doctor:--volume-order)
         words='rotation free-space'
         ;;
-    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | probe:--patterns | probe:--sizes | probe:--streams | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | report:--job | steps:--most | compare:--margin | serve:--host | serve:--port | pack:--redact | publish:--address | size:--sessions | size:--within | size:--probability | rank:--price | rank:--sessions | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--cores' | 'tune search:--memory-limit' | 'tune search:--option' | import:--timezone | import:--shift | import:--start | import:--interval | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | help: | doctor:--sessions | doctor:--memory-limit | doctor:--option | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
+    qualify:--minutes | qualify:--sessions | qualify:--repeat | qualify:--cluster | qualify:--ssh | qualify:--nodes | qualify:--storage-node | qualify:--link | qualify:--node-timeout | qualify:--pod | run:--sessions | run:--seed | run:--saving | run:--option | run:--cores | run:--memory-limit | run:--timeout | run:--solo | run:--cluster | run:--ssh | run:--on | run:--nodes | run:--storage-node | run:--link | run:--node-timeout | run:--repeat | run:--most-sessions | run:--scaling | plan:--sessions | plan:--seed | plan:--saving | plan:--option | plan:--cores | plan:--memory-limit | plan:--timeout | plan:--solo | plan:--cluster | plan:--ssh | plan:--on | plan:--nodes | plan:--storage-node | plan:--link | plan:--node-timeout | generate:--sessions | generate:--seed | generate:--saving | generate:--option | generate:--processes | probe:--patterns | probe:--sizes | probe:--streams | probe:--depth | probe:--seconds | probe:--file-size | probe:--fill | compressibility:--confidence | compressibility:--half-width | compressibility:--seed | report:--job | steps:--most | compare:--margin | serve:--host | serve:--port | pack:--redact | publish:--address | size:--sessions | size:--within | size:--probability | size:--catalogue | rank:--price | rank:--sessions | simulate:--set | simulate:--nodes | simulate:--sessions | simulate:--grow | simulate:--seed | 'tune check:--storage' | 'tune compare:--storage' | 'tune search:--dimension' | 'tune search:--budget' | 'tune search:--confidence' | 'tune search:--smallest-gain' | 'tune search:--seed' | 'tune search:--sessions' | 'tune search:--cores' | 'tune search:--memory-limit' | 'tune search:--option' | import:--timezone | import:--shift | import:--start | import:--interval | import:--node | import:--host | import:--cores | import:--role | derive:--night | derive:--nights | derive:--growth | derive:--only | derive:--without | derive:--library | derive:--timezone | derive:--shift | derive:--core-speed | help: | doctor:--sessions | doctor:--memory-limit | doctor:--option | doctor:--cluster | doctor:--ssh | doctor:--on | doctor:--nodes | doctor:--storage-node | doctor:--link | doctor:--node-timeout | collect:--from | schema:)
         :
         ;;
     qualify:--scale | run:--scale | plan:--scale | generate:--scale | 'lab run:--scale' | simulate:--scale | 'tune search:--scale' | derive:--scale | doctor:--scale)
         words='smoke quick standard full'
         ;;
-    qualify:--hosts | qualify:--remote-python | qualify:--ssh-config | qualify:--tls-ca | qualify:--tls-cert | qualify:--tls-key | qualify:--junit | run:--profile | run:--reference | run:--probe | run:--hosts | run:--remote-python | run:--ssh-config | run:--tls-ca | run:--tls-cert | run:--tls-key | run:--junit | plan:--reference | plan:--probe | plan:--hosts | plan:--remote-python | plan:--ssh-config | plan:--tls-ca | plan:--tls-cert | plan:--tls-key | plan:--output | generate:--output | measure:--output | measure: | probe:--output | probe:--from | probe:--system | probe:--junit | compressibility:--output | compressibility: | report:--output | report:--junit | steps:--output | compare:--output | compare:--junit | history:--output | history:--junit | pack:--output | pack:--statement | pack:--sign | validate:--signers | validate:--junit | validate: | publish: | size:--measured-on | size:--output | size: | rank:--prices | rank:--output | simulate:--system | simulate:--measured-on | placement: | 'tune search:--space' | 'tune search:--write-profile' | import:--array-map | import: | derive: | attach:--array-map | attach: | doctor:--hosts | doctor:--remote-python | doctor:--ssh-config | doctor:--tls-ca | doctor:--tls-cert | doctor:--tls-key)
+    qualify:--hosts | qualify:--remote-python | qualify:--ssh-config | qualify:--tls-ca | qualify:--tls-cert | qualify:--tls-key | qualify:--junit | run:--profile | run:--reference | run:--probe | run:--hosts | run:--remote-python | run:--ssh-config | run:--tls-ca | run:--tls-cert | run:--tls-key | run:--junit | plan:--reference | plan:--probe | plan:--hosts | plan:--remote-python | plan:--ssh-config | plan:--tls-ca | plan:--tls-cert | plan:--tls-key | plan:--output | generate:--output | measure:--output | measure: | probe:--output | probe:--from | probe:--system | probe:--junit | compressibility:--output | compressibility: | report:--output | report:--junit | steps:--output | compare:--output | compare:--junit | history:--output | history:--junit | pack:--output | pack:--statement | pack:--sign | validate:--signers | validate:--junit | validate: | publish: | size:--measured-on | size:--output | size: | rank:--prices | rank:--output | simulate:--system | simulate:--measured-on | placement: | 'tune search:--space' | 'tune search:--write-profile' | import:--array-map | import:--prometheus | import: | derive: | attach:--array-map | attach: | doctor:--hosts | doctor:--remote-python | doctor:--ssh-config | doctor:--tls-ca | doctor:--tls-cert | doctor:--tls-key)
         place='file'
         ;;
     qualify:--shared | run:--shared | plan:--shared | doctor:--shared)
         words='data work util' several='1'
+        ;;
+    qualify:--places | compressibility:--block | 'lab up:--arm' | 'lab run:--arm')
+        several='1'
         ;;
     qualify:--fail-on)
         words='not-carried below-guideline'
@@ -61,6 +64,9 @@ _mawl_values() {
     measure:--cache)
         words='none'
         ;;
+    probe:--engine)
+        words='psync libaio io_uring'
+        ;;
     probe:--direct)
         words='yes no both'
         ;;
@@ -72,9 +78,6 @@ _mawl_values() {
         ;;
     compressibility:--codec)
         words='lz4 lzo zstd-1 zstd-3' several='1'
-        ;;
-    compressibility:--block | 'lab up:--arm' | 'lab run:--arm')
-        several='1'
         ;;
     compressibility:--storage)
         words='plain btrfs zram' several='1'
@@ -95,7 +98,7 @@ _mawl_values() {
         words='summary jobs steps events samples array_volumes arrays devices energy nodes programs queue roles storage_servers threads volumes windows all'
         ;;
     steps:--by)
-        words='real cpu waiting bytes memory'
+        words='real cpu waiting bytes memory switches'
         ;;
     steps:--format)
         words='text json markdown html csv'
@@ -122,7 +125,7 @@ _mawl_values() {
         words='show check compare collector search' verbs_follow='1'
         ;;
     'tune show:' | 'tune check:--profile' | 'tune compare:--profile')
-        words='aix-fibre-channel aix-power8 arrays flash-cards linux-file-systems linux-multipath linux-network-file-systems linux-sequential sas-options spectrum-scale tuned-sas-performance tuned-throughput-performance volumes' place='file'
+        words='aix-fibre-channel aix-power8 arrays flash-cards linux-file-systems linux-multipath linux-network-file-systems linux-sequential sas-options sas-viya-2026 spectrum-scale tuned-sas-performance tuned-throughput-performance volumes' place='file'
         ;;
     'tune collector:')
         words='aix linux scale vios'
@@ -131,7 +134,7 @@ _mawl_values() {
         words='response-time elapsed sustained cpu-real'
         ;;
     import:--as)
-        words='saslog nmon sadf mpstat iostat sar vmstat fio lsf slurm orchestrator sasgsub'
+        words='saslog nmon sadf mpstat iostat sar vmstat fio atop azure azure-csv cloudwatch collectl dstat perfmon pmrep prometheus lsf slurm orchestrator sasgsub'
         ;;
     import:--dates | derive:--dates)
         words='month-first day-first'
@@ -151,12 +154,12 @@ _mawl_options() {
     case "$1" in
     '') words='-h --help --version --debug' ;;
     demo) words='-h --help --data --work --util --runs' ;;
-    qualify) words='-h --help --help-all --data --work --util --volume-order --runs --output --minutes --sessions --repeat --scale --cluster --ssh --hosts --start-with-those-that-come --nodes --shared --storage-node --link --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --anyway --yes --plan --continue --json --fail-on --junit' ;;
+    qualify) words='-h --help --help-all --data --work --util --volume-order --runs --output --minutes --sessions --repeat --scale --cluster --ssh --hosts --start-with-those-that-come --nodes --shared --storage-node --link --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --places --pod --anyway --yes --plan --continue --json --fail-on --junit' ;;
     run) words='-h --help --help-all --sessions --scale --seed --saving --option --profile --runs --data --work --util --arrivals --start --on-failure --html --compressibility --keep-outputs --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --reference --probe --output --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --dry-run --json --fail-on --junit --repeat --ab --find-sessions --most-sessions --scaling --smt --warm-up --continue --yes' ;;
     plan) words='-h --help --help-all --sessions --scale --seed --saving --option --data --work --util --start --on-failure --compressibility --keep-outputs --cores --memory-limit --volume-order --timeout --cache --drop-caches --solo --reference --probe --runs --cluster --ssh --hosts --start-with-those-that-come --on --nodes --shared --storage-node --link --on-lost-node --node-timeout --node-runs --remote-python --ssh-config --insecure --tls-ca --tls-cert --tls-key --output --json' ;;
     generate) words='-h --help --sessions --scale --seed --saving --option --data --work --util --volume-order --processes --output --json' ;;
     measure) words='-h --help --data --work --util --sync --cache --json --output' ;;
-    probe) words='-h --help --help-all --data --work --util --full --patterns --sizes --streams --seconds --file-size --direct --content --precondition --fill --steady --output --run --runs --from --system --json --fail-on --junit' ;;
+    probe) words='-h --help --help-all --data --work --util --full --patterns --sizes --streams --depth --engine --curve --seconds --file-size --direct --content --precondition --fill --steady --output --run --runs --from --system --json --fail-on --junit' ;;
     compressibility) words='-h --help --data --work --util --codec --block --storage --confidence --half-width --seed --other-file-systems --json --output' ;;
     lab) words='-h --help' ;;
     'lab up') words='-h --help --arm --images --check' ;;
@@ -172,7 +175,7 @@ _mawl_options() {
     pack) words='-h --help --output --redact --yes --division --statement --sign --runs' ;;
     validate) words='-h --help --signers --json --junit --trusted --runs' ;;
     publish) words='-h --help --output --address --trusted' ;;
-    size) words='-h --help --sessions --within --probability --measured-on --anyway --runs --format --output' ;;
+    size) words='-h --help --sessions --within --probability --measured-on --anyway --catalogue --runs --format --output' ;;
     rank) words='-h --help --price --prices --sessions --format --output' ;;
     simulate) words='-h --help --set --system --measured-on --nodes --sessions --scale --grow --against --seed --output --runs --published --anyway --json' ;;
     placement) words='-h --help --runs --json' ;;
@@ -182,7 +185,7 @@ _mawl_options() {
     'tune compare') words='-h --help --storage --runs --profile --json --all' ;;
     'tune collector') words='-h --help' ;;
     'tune search') words='-h --help --space --dimension --objective --budget --confidence --smallest-gain --seed --continue --write-profile --sessions --scale --cache --cores --memory-limit --data --work --util --volume-order --runs --json --option' ;;
-    import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --role --array-map --json' ;;
+    import) words='-h --help --as --output --runs --timezone --shift --dates --start --interval --node --host --cores --role --array-map --prometheus --prometheus-query --json' ;;
     derive) words='-h --help --output --night --nights --arrivals --scale --growth --only --without --names --library --timezone --shift --dates --core-speed --runs' ;;
     attach) words='-h --help --array-map --runs --json' ;;
     help) words='-h --help' ;;

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import contextlib
 import math
-import tomllib
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
@@ -16,6 +15,7 @@ from importlib import resources
 from typing import Any, Literal, NamedTuple
 
 from mawl.base.errors import InvalidFileError, UsageError
+from mawl.base.foreign import toml_tree
 from mawl.base.units import counted_noun, format_rate, format_seconds
 from mawl.reports.document import TEXT, Document, Headline, Part, Sentences, Table, capital
 from mawl.reports.layout import ABSENT
@@ -33,7 +33,7 @@ Row = Mapping[str, Any]
 
 @cache
 def _table(name: str) -> Mapping[str, Any]:
-    return tomllib.loads(resources.files(__package__).joinpath(f"{name}.toml").read_text())
+    return toml_tree(resources.files(__package__).joinpath(f"{name}.toml").read_text())
 
 
 @cache
