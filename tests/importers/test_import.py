@@ -134,7 +134,7 @@ def test_jobs_lie_in_time_and_sessions_are_the_fewest_that_could_have_run_them(t
     }
     assert made.sessions == 3
     assert [(jobs[name].session, jobs[name].stage) for name in "abcde"] == [
-        ("s1", 1), ("s2", 1), ("s1", 2), ("s3", 1), ("s2", 2),
+        ("s1", 1), ("s2", 1), ("s1", 2), ("s3", 1), ("s3", 2),
     ]  # fmt: skip
     summary = plain(StoredView(run).summary)
     assert summary["time"]["elapsed_seconds"] == 310.0

@@ -90,7 +90,7 @@ def test_logs_alone_have_no_rows_of_dashes_for_what_hosts_do(tmp_path: Path) -> 
     alone = imported(tmp_path, logs)[1]
     summary = judged(StoredView(alone))
     screen = screen_of(StoredView(alone), typed(summary))
-    assert "throughput: not known, no recording of the host contains it" in screen
+    assert "throughput: not known: the run holds no samples of the host" in screen
     assert "cores and memory not known" in screen and "- cores" not in screen
     marked = FORMATS["markdown"](StoredView(alone), typed(summary))
     assert "| application |" not in marked and "| reach |" not in marked

@@ -11,6 +11,7 @@ import pytest
 from mawl.figures.over_time import Outline, outline
 from mawl.figures.view import RunView
 from mawl.plan.catalogue import CATALOGUE
+from mawl.records.model.run import VolumeFacts
 from mawl.records.model.summary.judgement import Finding
 from mawl.reports.layout import LEAST_WIDTH, LINE_WIDTH, Style
 from mawl.reports.screen import MOST_LINES, render
@@ -50,7 +51,9 @@ def test_a_run_before_reference_times_says_so_and_what_to_run() -> None:
         "answer    NOT KNOWN: the run is of format 2.6, before reference times: its answer was of the old "
         "definition"
     )
-    assert next_step == "next      run it with this mawl: mawl run tiny"
+    assert next_step == (
+        "next      run it with this mawl: mawl run tiny --data /mnt/data --work /mnt/work --util /mnt/util"
+    )
 
 
 @pytest.mark.parametrize("width", [LEAST_WIDTH, 96, LINE_WIDTH])
@@ -82,9 +85,10 @@ def test_a_narrow_terminal_does_without_columns_and_keeps_numbers_with_their_uni
 
 
 def test_the_command_of_the_next_step_is_never_cut() -> None:
-    asked = ["mawl", "run", "mixed20", "--data", "/mnt/" + "directory/" * 60 + "end"]
+    place = "/mnt/" + "directory/" * 60 + "end"
+    volumes = [VolumeFacts(role="data", node="bench1", directory=place)]
     lines = render(
-        BARE, as_summary(judged(command=asked, **OF_OLD)), style=Style(width=LEAST_WIDTH)
+        BARE, as_summary(judged(volumes=volumes, **OF_OLD)), style=Style(width=LEAST_WIDTH)
     ).splitlines()
     start = next(place for place, line in enumerate(lines) if line.startswith("next "))
     step = lines[start]

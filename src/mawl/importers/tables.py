@@ -443,7 +443,7 @@ def table_reason(first: bytes) -> str | None:
     more = f" and {len(names) - MOST_NAMED_COLUMNS} more" if len(names) > MOST_NAMED_COLUMNS else ""
     return (
         f"a table that mawl does not know, with the columns {', '.join(names[:MOST_NAMED_COLUMNS])}{more}: "
-        "write a map that says what they are (--array-map; docs/guides/import.md, Any table with a map)"
+        "write a map that says what they are (--array-map; mawl help import)"
     )
 
 

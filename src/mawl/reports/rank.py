@@ -79,7 +79,7 @@ def _finding(ranking: Ranking) -> tuple[str, bool]:
     if picked is None or picked.price_per_hour is None:
         names = " and ".join(system.name for system in sure)
         return f"{names} {'carries' if len(sure) == 1 else 'carry'} {needed}", True
-    also = "the only" if len(sure) == 1 else f"the cheapest of {len(sure)}"
+    also = "the only system" if len(sure) == 1 else f"the cheapest of {len(sure)}"
     price = _money(picked.price_per_hour, ranking)
     return f"Take {picked.name}: {also} that surely carries {needed}, for {price} an hour", True
 

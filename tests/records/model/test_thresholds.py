@@ -17,6 +17,7 @@ ARITHMETIC = {
     "DRAWS",
     "FEW_DRAWS",
     "HOURS_A_MONTH",
+    "MINUTES_OF_QUALIFY",
     "MANY_JOBS",
     "SEED",
     "jobs",

@@ -185,7 +185,7 @@ def test_a_newer_version_is_refused_and_a_missing_file_told(tmp_path: Path) -> N
     write_probe(tmp_path / "x", probe(disk()))
     newer = {**json.loads((tmp_path / "x").read_text()), "format_version": "2.0"}
     (tmp_path / "x").write_text(json.dumps(newer))
-    with pytest.raises(UnreadableRunError, match=r"has format version 2.0, newer than this mawl's 1.1"):
+    with pytest.raises(UnreadableRunError, match=r"has format version 2.0, newer than this mawl's 1.2"):
         read_probe(tmp_path / "x")
     with pytest.raises(UnreadableRunError, match="no such file or directory; name the file"):
         read_probe(tmp_path / "y")

@@ -198,7 +198,7 @@ def test_the_figures_of_the_synthetic_run_agree(full: Made) -> None:
     blocked = sum(wait["blocked_seconds"].values()) / spent
     assert summary["limit"]["verdict"] == "memory"
     assert 0.2 < summary["limit"]["losses"]["memory"] < blocked
-    assert "The blocked parts include waiting for memory (" in html
+    assert "The waits include waiting for memory (" in html
     answer = summary["answer"]
     assert (answer["slowdown"], answer["answer"]) == (pytest.approx(1.25), "carried")
     assert sum(answer["parts"].values()) == pytest.approx(1.25)

@@ -35,7 +35,7 @@ def test_the_title_says_what_to_buy_and_the_cards_say_why() -> None:
     assert "A simple rule, the roofline, would buy &lt;/script&gt;" in which
     assert (
         limit
-        == "What limits it? Waiting for a core 34 % of the jobs&#39; time with 20 sessions Every candidate"
+        == "What limits it? Waiting for processors 34 % of the jobs&#39; time with 20 sessions Every candidate"
     )
     assert following == (
         "What to add next, to carry more? 32 cores 13 more sessions for 250 EUR a month, by the forecast "
