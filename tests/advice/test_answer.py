@@ -31,6 +31,8 @@ from tests.fakes.measured_run import AT_REFERENCE, IDLE, WORKLOAD, four_jobs, re
 from tests.fakes.stored_run import facts, job, planned
 from tests.fakes.views import judge, plain
 
+PLACES = "--data /mnt/data --work /mnt/work --util /mnt/util"
+
 SECONDS = 59.5
 """Real time of each of the four jobs of the fake."""
 
@@ -189,7 +191,7 @@ def test_the_page_cache_may_have_made_a_yes_and_not_a_no() -> None:
     slow, _ = block(run_of(20.0, reach=(0.24, 0.47)))
     assert (fast["answer"], fast["carried"], fast["preliminary"]) == ("not known", None, None)
     assert fast["reason"] == "only 24 % of the bytes read reached a device (80 % required)"
-    assert fast["next_step"] == "run without the page cache: mawl run bed --data /mnt/data --work /mnt/work --util /mnt/util --cache none"
+    assert fast["next_step"] == f"run without the page cache: mawl run bed {PLACES} --cache none"
     assert slow["answer"] == "not carried"
 
 
@@ -199,17 +201,17 @@ def test_the_page_cache_may_have_made_a_yes_and_not_a_no() -> None:
         (
             {"reach": (0.95, 0.5)},
             "only 50 % of the bytes written reached a device",
-            "run without the page cache: mawl run x --scale quick --data /mnt/data --work /mnt/work --util /mnt/util --cache none",
+            f"run without the page cache: mawl run x --scale quick {PLACES} --cache none",
         ),
         (
             {"reach": (None, 0.9)},
             "how many of the bytes read reached a device is not known",
-            "run without the page cache: mawl run x --scale quick --data /mnt/data --work /mnt/work --util /mnt/util --cache none",
+            f"run without the page cache: mawl run x --scale quick {PLACES} --cache none",
         ),
         (
             {"active": 59.0},
             "the active phase is only 59.0 s long (60.0 s required)",
-            "use a larger scale: mawl run x --data /mnt/data --work /mnt/work --util /mnt/util --scale full",
+            f"use a larger scale: mawl run x {PLACES} --scale full",
         ),
     ],
 )
@@ -252,7 +254,7 @@ def test_a_run_of_some_minutes_or_a_small_scale_is_preliminary() -> None:
 def test_an_interval_across_the_bound_is_not_known() -> None:
     answer, _ = block(run_of(30.0, command=["mawl", "run", "four", "--output", "x"]))
     assert answer["reason"] == "the bound lies in the range 1.80 to 2.18, assumed"
-    assert answer["next_step"] == "repeat the run: mawl run four --data /mnt/data --work /mnt/work --util /mnt/util --repeat 5"
+    assert answer["next_step"] == f"repeat the run: mawl run four {PLACES} --repeat 5"
 
 
 def test_a_run_of_an_older_format_has_no_new_answer() -> None:

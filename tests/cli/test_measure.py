@@ -64,7 +64,14 @@ def test_as_text_it_is_out_of_the_commands_way(measure: Command) -> None:
     assert done.returncode == 7
     assert done.stdout == "here\nlines\nthree\n"
     assert done.stderr.startswith("oops\n")
-    for text in ("real time", "user cpu time", "Page Reclaims", "application", "role", "waits     on processors"):
+    for text in (
+        "real time",
+        "user cpu time",
+        "Page Reclaims",
+        "application",
+        "role",
+        "waits     on processors",
+    ):
         assert text in done.stderr
     assert not any(line.startswith("util") and "kB" in line for line in done.stderr.splitlines())
 

@@ -179,7 +179,8 @@ def test_a_judged_run_shows_windows_waits_and_what_they_mean() -> None:
     text = render(BARE, as_summary(judge(of, records, summary_of(of, records, samples=some), some)))
     assert "answer    NO, preliminary: 4 sessions took 3.97 times mawl's reference time (3.61 to 4.36" in text
     assert (
-        "limit     work reads on /mnt/work, 73 % of the jobs' time; headroom: processors 50 %, storage 0 %" in text
+        "limit     work reads on /mnt/work, 73 % of the jobs' time; headroom: processors 50 %, storage 0 %"
+        in text
     )
     assert "validity  preliminary: reach, duration, repeats" in text
     lines = [line.split() for line in text.splitlines()]

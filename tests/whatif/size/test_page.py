@@ -33,10 +33,8 @@ def test_the_title_says_what_to_buy_and_the_cards_say_why() -> None:
     which, limit, following = cards(page)
     assert which.startswith("Which one? more cores at least 87.5 % likely to carry 20 sessions")
     assert "A simple rule, the roofline, would buy &lt;/script&gt;" in which
-    assert (
-        limit
-        == "What limits it? Waiting for processors 34 % of the jobs&#39; time with 20 sessions Every candidate"
-    )
+    why = "Waiting for processors 34 % of the jobs&#39; time with 20 sessions"
+    assert limit == f"What limits it? {why} Every candidate"
     assert following == (
         "What to add next, to carry more? 32 cores 13 more sessions for 250 EUR a month, by the forecast "
         "Every upgrade"
