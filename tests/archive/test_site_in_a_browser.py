@@ -136,9 +136,12 @@ def test_every_link_of_every_page_opens_and_nothing_is_wider_than_a_phone(site: 
         for link in links:
             assert Path(link.removeprefix("file://")).is_file(), link
     page.goto((site / "index.html").as_uri())
-    first = page.locator("tr[data-row]").first.locator("td").nth(6)
-    label = first.evaluate("one => getComputedStyle(one, '::before').content")
-    assert label == '"elapsed"', "a narrow window shows a row as a list of labels and figures"
+    labels = (
+        page.locator("tr[data-row]")
+        .first.locator("td")
+        .evaluate_all("all => all.map(one => getComputedStyle(one, '::before').content)")
+    )
+    assert '"elapsed"' in labels, "a narrow window shows a row as a list of labels and figures"
 
 
 def test_the_tables_need_no_script(site: Path, browser: sync_api.Browser) -> None:

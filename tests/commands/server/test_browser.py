@@ -162,7 +162,7 @@ def test_the_library_searches_and_sorts_without_a_new_page_and_compares(tmp_path
         assert page.locator("tbody th a").all_text_contents() == ["one", "two"]
         assert page.evaluate("document.activeElement.value") == "two"
         assert page.get_by_label("reference one").is_checked()
-        page.get_by_role("link", name="Run", exact=True).click()
+        page.get_by_role("link", name="Sort by run", exact=True).click()
         visit.until("location.search.includes('sort=run')")
         assert page.evaluate("window.same")
         page.get_by_label("candidate two").check()
