@@ -12,6 +12,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.gather import command_again
 from mawl.advice.qualification.machine import PodSize, pods_sentence
 from mawl.commands import qualify as qualifying
@@ -20,7 +21,7 @@ from mawl.commands.qualify import ProgressLines, QualifyArguments, cleaning
 from mawl.commands.qualify_choice import choice_text
 from mawl.records.model.qualification import AnswerSystem, Fits, Qualification
 from mawl.records.store.campaign import read_qualification, write_qualification
-from tests.fakes.answered import NO, YES, answered
+from tests.fakes.answered import NO, NOT_KNOWN, YES, answered
 from tests.fakes.command_line import Verbs
 from tests.fakes.qualifications import choice, qualification
 from tests.fakes.qualified import cluster, machine
@@ -276,6 +277,26 @@ def test_progress_is_rewritten_on_a_terminal_and_plain_elsewhere() -> None:
         shown.say("runs: 60 s")
     assert plain.getvalue() == "runs ...\nruns: 60 s\n"
     assert terminal.getvalue() == "runs ...\n\r\x1b[K  3 of 26 jobs\r\x1b[Kruns: 60 s\n"
+
+
+@pytest.mark.parametrize(
+    ("answers", "status"), [((NO, YES), 0), ((NO, NOT_KNOWN), 4), ((NO, NO), 3), ((NOT_KNOWN, NOT_KNOWN), 4)]
+)
+def test_the_exit_status_of_places_is_that_of_the_best_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answers: tuple[Evidence, Evidence], status: int
+) -> None:
+    """Where one does not carry and one is not known, it is not known whether any carries."""
+    left = list(answers)
+
+    def begin(arguments: QualifyArguments, _: object) -> tuple[int, Path]:
+        folder = Path(arguments.output or "")
+        folder.mkdir(parents=True)
+        write_qualification(folder, answered(left.pop(0)))
+        return 0, folder
+
+    monkeypatch.setattr(qualifying, "_begin", begin)
+    words = ["--places", f"a={tmp_path}", f"b={tmp_path}", "--output", "q", "--yes"]
+    assert main(["qualify", *words]) == status
 
 
 def test_places_are_qualified_with_the_load_of_the_first_and_ranked(

@@ -193,6 +193,7 @@ DATA = "run/cloud-init/instance-data.json"
             None,
         ),
         ({f"{DMI}/sys_vendor": "Google\n", f"{DMI}/product_name": "Google Compute Engine\n"}, "gcp", None),
+        ({f"{DMI}/sys_vendor": "Google\n", f"{DMI}/product_name": "Eve\n"}, None, None),  # a laptop
         ({f"{DMI}/chassis_asset_tag": "OracleCloud.com\n", DATA: "{"}, "oci", None),
         ({DATA: '{"v1": {"cloud_name": "nocloud"}, "ds": []}'}, None, None),
     ],

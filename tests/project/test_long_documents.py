@@ -45,6 +45,7 @@ def test_long_commands_of_a_page_run(page: Path, tmp_path: Path) -> None:
     finally:
         for place in ("mnt", "san", "flash", "srv", "local", "new", "old", "mawl-data"):
             shutil.rmtree(tmp_path / place, ignore_errors=True)
+    assert rows, "a page of long commands ran none of them"
     if named := os.environ.get("MAWL_TEST_DOCUMENTS"):
         with Path(named).open("ab") as file:
             file.writelines(msgspec.json.encode(row) + b"\n" for row in rows)

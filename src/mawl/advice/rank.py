@@ -104,7 +104,7 @@ class Ranked(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SessionRatio(msgspec.Struct, frozen=True, kw_only=True):
-    """How many times the sessions of ``reference`` fit on ``system``; None with ``reason`` if not known.
+    """Sessions that fit on ``system`` over those that fit on ``reference``; None with ``reason`` if unknown.
 
     ``low`` and ``high`` are the least and the greatest quotient of two numbers of the ranges.
     """

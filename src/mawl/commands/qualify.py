@@ -136,7 +136,7 @@ class QualifyArguments(Arguments):
     places: list[str] | None = option(
         "NAME=DIR",
         "answer for each of these places, one after the other with the same load, and rank them; roles that "
-        "are not named lie in the place",
+        "are not named lie in the place; the exit status is that of the best answer",
         nargs="+",
         group="places",
     )
@@ -288,7 +288,8 @@ def _run_places(arguments: QualifyArguments) -> int:
                 print(f"\n{name}: {pods_sentence(record.answer, pod_of(arguments.pod))}")
     print(f"\nfolders: {shlex.quote(short_path(above))}", file=sys.stderr)
     answers = {system.answer for system in ranking.systems}
-    return min(EXIT_OF_ANSWER[answer] for answer in answers)
+    best = next(answer for answer in ("carried", "not known", "not carried") if answer in answers)
+    return EXIT_OF_ANSWER[best]
 
 
 def _named_places(arguments: QualifyArguments) -> dict[str, Path]:

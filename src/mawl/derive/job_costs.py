@@ -12,7 +12,7 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.base.units import counted_noun, format_percent, format_seconds
+from mawl.base.units import counted_noun, format_percent, format_plain, format_seconds
 from mawl.derive.step_bytes import Inference, counts_reads, device_share
 from mawl.derive.steps import StepFigures
 from mawl.derive.tables import Libraries
@@ -182,7 +182,7 @@ def _switches(costs: JobCosts) -> str:
     most = costs.most_switched or costs.costliest[0]
     rate = ""
     if costs.cpu_seconds:
-        rate = f", {costs.involuntary_switches / costs.cpu_seconds:.3g} for each CPU second"
+        rate = f", {format_plain(costs.involuntary_switches / costs.cpu_seconds)} for each CPU second"
     return (
         f"{format_count(costs.involuntary_switches)} involuntary switches{rate}; {most.job} has most, "
         f"{figure(most.involuntary_switches, format_count)}. How long jobs waited for a processor, a "

@@ -109,27 +109,28 @@ def _probe(reports: list[FioReport], tests: dict[str, list[ProbeTest]], file: st
     known = [at for report in reports if (at := report.created_at) is not None and in_calendar(at)]
     if not known:
         skip(None, "fio's output does not say when it was written: the time of the import is taken")
-    return Probe(
-        created_at=min(known) if known else time.time(),
-        tool=name_of(reports[0].version),
-        physical_cores=None,
-        core_basis=None,
-        targets=[
-            ProbeTarget(
-                name=f"{file}: {directory}",
-                directory=directory,
-                node=UNKNOWN,
-                roles=[],
-                file_system=None,
-                source=None,
-                devices=[],
-                size_bytes=None,
-                free_bytes=None,
-                tests=own,
-            )
-            for directory, own in tests.items()
-        ],
-    )
+    began = min(known) if known else time.time()
+    return foreign_probe(file, name_of(reports[0].version), began, tests)
+
+
+def foreign_probe(file: str, tool: str, created_at: float, tests: dict[str, list[ProbeTest]]) -> Probe:
+    """A probe of another program: a target for each directory; what its results do not say is unknown."""
+    targets = [
+        ProbeTarget(
+            name=f"{file}: {directory}",
+            directory=directory,
+            node=UNKNOWN,
+            roles=[],
+            file_system=None,
+            source=None,
+            devices=[],
+            size_bytes=None,
+            free_bytes=None,
+            tests=own,
+        )
+        for directory, own in tests.items()
+    ]
+    return Probe(created_at=created_at, tool=tool, physical_cores=None, core_basis=None, targets=targets)
 
 
 def _directory(job: FioJob) -> str:

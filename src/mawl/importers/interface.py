@@ -63,7 +63,7 @@ class LogPart(msgspec.Struct, frozen=True, kw_only=True):
 
     ``begins`` and ``ends``: it has the session's beginning and its total, which is of ``total_at``.
     ``counts`` are the first and last number of its steps (``Step Count``), ``span`` the first start and last
-    end.  ``digests`` are the numbers and ends of its steps; None for long logs.
+    end.  ``steps`` has the number and the end of each step, 16 bytes each; None for long logs.
     """
 
     begins: bool
@@ -71,7 +71,7 @@ class LogPart(msgspec.Struct, frozen=True, kw_only=True):
     counts: tuple[int, int] | None = None
     span: tuple[float, float] | None = None
     gaps: tuple[StepGap, ...] = ()
-    digests: frozenset[tuple[int, float]] | None = None
+    steps: bytes | None = None
     total_at: float | None = None
 
 

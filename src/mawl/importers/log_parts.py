@@ -14,12 +14,17 @@ from pathlib import PurePath
 import msgspec
 
 from mawl.importers.interface import ImportedJob, LogPart
+from mawl.importers.sas_sessions import STEP
 from mawl.records.model.records import JobOutcome, Usage, total
 
 STAMP_SECONDS = 1.1
 """Stamps are whole seconds, and times hundredths."""
 LONGEST_PAUSE_SECONDS = 3600.0
 """Between the steps of a session that went on in another file."""
+
+
+WHOLE = LogPart(begins=True, ends=True)
+"""A log of which nothing tells that it is a part."""
 
 
 class Joins(msgspec.Struct, frozen=True):
@@ -50,8 +55,7 @@ class _Parts:
         self._twice: list[str] = []
 
     def _part(self, name: str) -> LogPart:
-        part = self.jobs[name][0].part
-        return LogPart(begins=True, ends=True) if part is None else part
+        return self.jobs[name][0].part or WHOLE
 
     def leave_out_copies(self) -> None:
         """Sessions with one and the same total: the log with most steps counts (ALTLOG beside PRINTTO)."""
@@ -64,8 +68,11 @@ class _Parts:
             for name in others:
                 if _is_copy(self.jobs[name][0], self.jobs[first][0]):
                     self._leave_out(name, first)
+        inner = [name for name in self.jobs if self._is_inner(name)]
+        if not inner:
+            return
         whole = [name for name in self.jobs if self._part(name).counts is not None and self._part(name).ends]
-        for name in [name for name in self.jobs if self._is_inner(name)]:
+        for name in inner:
             of = [one for one in whole if _holds(self._part(one), self._part(name))]
             if len(of) == 1:
                 self._leave_out(name, of[0])
@@ -206,14 +213,20 @@ def _is_copy(job: ImportedJob, whole: ImportedJob) -> bool:
     part, other = job.part, whole.part
     if part is None or other is None or part.counts is None or other.counts is None:
         return False
-    if part.digests is None or other.digests is None:
+    if part.steps is None or other.steps is None:
         return part.counts == other.counts and job.usage.voluntary_context_switches is not None
-    return part.digests <= other.digests
+    return _holds(other, part)
 
 
 def _holds(whole: LogPart, inner: LogPart) -> bool:
-    """Whether a log has the very steps of another: their numbers, ends and times, as their digests show."""
-    return inner.digests is not None and whole.digests is not None and inner.digests <= whole.digests
+    """Whether a log has the very steps of another: their numbers and their ends; not of long logs."""
+    if inner.steps is None or whole.steps is None:
+        return False
+    return _steps(inner.steps) <= _steps(whole.steps)
+
+
+def _steps(packed: bytes) -> set[tuple[int, float]]:
+    return set(STEP.iter_unpack(packed))
 
 
 _ENDINGS = re.compile(r"(?:\.gz|\.[0-9]+)+$")

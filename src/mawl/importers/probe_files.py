@@ -12,11 +12,11 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, UnreadableRunError
 from mawl.base.foreign import read_regular
-from mawl.importers.fio import LARGEST_FILE_BYTES, UNKNOWN, fio_probe
+from mawl.importers.fio import LARGEST_FILE_BYTES, UNKNOWN, fio_probe, foreign_probe
 from mawl.importers.formats.table_map import number
 from mawl.importers.formats.text import moment, one_line, text_of
 from mawl.importers.nmon_snapshot import name_of
-from mawl.records.model.probe import Probe, ProbeFigures, ProbeTarget, ProbeTest
+from mawl.records.model.probe import Probe, ProbeFigures, ProbeTest
 from mawl.records.store.side_files import read_probe
 
 MIB = 2**20
@@ -97,25 +97,6 @@ def _with_settings(test: ProbeTest) -> ProbeTest:
     return msgspec.structs.replace(test, remark="; ".join(remarks) or None)
 
 
-def _probe(path: Path, tool: str, created_at: float, tests: dict[str, list[ProbeTest]]) -> Probe:
-    targets = [
-        ProbeTarget(
-            name=f"{name_of(path.name)}: {directory}",
-            directory=directory,
-            node=UNKNOWN,
-            roles=[],
-            file_system=None,
-            source=None,
-            devices=[],
-            size_bytes=None,
-            free_bytes=None,
-            tests=own,
-        )
-        for directory, own in tests.items()
-    ]
-    return Probe(created_at=created_at, tool=tool, physical_cores=None, core_basis=None, targets=targets)
-
-
 def _test(way: str, request_bytes: int, streams: int, figures: ProbeFigures, **more: object) -> ProbeTest:
     plain: dict[str, object] = {
         "pattern": "sequential",
@@ -176,7 +157,7 @@ def _of_elbencho(path: Path, text: str) -> Probe:
             why="it needs operation, threads, block size, IOPS [last] and MiB/s [last]",
             cure="run elbencho again with --csvfile FILE",
         )
-    return _probe(path, "elbencho", min(times, default=time.time()), tests)
+    return foreign_probe(name_of(path.name), "elbencho", min(times, default=time.time()), tests)
 
 
 def _latency(cells: Mapping[str, str]) -> dict[str, float]:
@@ -208,7 +189,7 @@ def _of_sas(path: Path, text: str) -> Probe:
     moved = round(float(size[1].replace(",", "")) * 2**30) * count
     rates = [(way, float(rate.replace(",", ""))) for way, rate in _SAS_RATE.findall(text)]
     tests = [_sas_test(way, rate, count, moved) for way, rate in rates]
-    return _probe(path, "iotest", path.stat().st_mtime, {directory: tests})
+    return foreign_probe(name_of(path.name), "iotest", path.stat().st_mtime, {directory: tests})
 
 
 def _sas_test(way: str, rate: float, cores: int, moved: int) -> ProbeTest:

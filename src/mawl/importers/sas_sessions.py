@@ -7,6 +7,7 @@ total of its own.
 from __future__ import annotations
 
 import re
+import struct
 from collections.abc import Iterable, Mapping
 from operator import attrgetter
 from typing import Any, get_args
@@ -137,7 +138,11 @@ def _cpu(usages: Iterable[Usage]) -> int | None:
 
 MOST_GAPS = 1000
 MOST_VIEWS = 1000
-MOST_DIGESTS = 5000
+MOST_STEPS = 5000
+"""Of a session whose log may be a part of another's."""
+STEP = struct.Struct("<qd")
+"""Number and end of a step."""
+STEPS = np.dtype([("number", "<i8"), ("ended_at", "<f8")])
 
 
 class Views:
@@ -213,7 +218,7 @@ class StepNumbers:
         self.first: int | None = None
         self.last = 0
         self.gaps: list[StepGap] = []
-        self.digests: set[tuple[int, float]] | None = set()
+        self._steps: bytearray | None = bytearray()
         self._last_at = 0.0
 
     def add(self, number: int, ended_at: float) -> None:
@@ -222,10 +227,7 @@ class StepNumbers:
         elif number > self.last + 1 and len(self.gaps) < MOST_GAPS:
             self.gaps.append(StepGap(self.last, number, self._last_at, ended_at))
         self.last, self._last_at = number, ended_at
-        if self.digests is not None:
-            self.digests.add((number, ended_at))
-            if len(self.digests) > MOST_DIGESTS:
-                self.digests = None
+        self._keep(STEP.pack(number, ended_at))
 
     def add_many(self, numbers: NDArray[np.int64], ended_at: NDArray[np.float64]) -> None:
         """As ``add`` for steps one after another."""
@@ -236,11 +238,15 @@ class StepNumbers:
             before, after = int(numbers[place]), int(numbers[place + 1])
             self.gaps.append(StepGap(before, after, float(ended_at[place]), float(ended_at[place + 1])))
         self.last, self._last_at = int(numbers[-1]), float(ended_at[-1])
-        if self.digests is not None:
-            few = len(numbers) + len(self.digests) <= MOST_DIGESTS
-            self.digests = (
-                {*self.digests, *zip(numbers.tolist(), ended_at.tolist(), strict=True)} if few else None
-            )
+        steps = np.empty(len(numbers) - 1, STEPS)
+        steps["number"], steps["ended_at"] = numbers[1:], ended_at[1:]
+        self._keep(steps.tobytes())
+
+    def _keep(self, steps: bytes) -> None:
+        if self._steps is not None:
+            self._steps += steps
+            if len(self._steps) > MOST_STEPS * STEP.size:
+                self._steps = None
 
     def of(self, session: Session) -> LogPart:
         """What of its session the log holds."""
@@ -254,7 +260,7 @@ class StepNumbers:
             counts=None if self.first is None else (self.first, self.last),
             span=span,
             gaps=tuple(self.gaps),
-            digests=None if self.digests is None or self.first is None else frozenset(self.digests),
+            steps=None if self._steps is None or self.first is None else bytes(self._steps),
             total_at=None if total is None else total.ended_at,
         )
 

@@ -21,7 +21,7 @@ INSTANCE_DATA = "run/cloud-init/instance-data.json"
 LARGEST_BYTES = 4 * 2**20
 CLOUDS = {
     "amazon ec2": "aws",
-    "google": "gcp",
+    "google compute engine": "gcp",
     "alibaba cloud": "alibaba",
     "digitalocean": "digitalocean",
     "7783-7084-3265-9085-8269-3286-77": "azure",

@@ -20,7 +20,7 @@ ANSWERS = {"carried": "yes", "not carried": "no", "not known": "not known"}
 def document(ranking: Ranking, *, compared: bool = False) -> Document:
     """The table, for each system what limits it, and what the order rests on.
 
-    ``compared``: of two systems, how many times the sessions of the first fit on the second comes first.
+    ``compared``: of two systems, what the second carries over what the first carries is the first sentence.
     """
     every = ranking.systems
     sentences = [f"{system.name}: {sentence}" for system in every for sentence in _sentences(system, ranking)]
@@ -85,7 +85,7 @@ def _finding(ranking: Ranking) -> tuple[str, bool]:
 
 
 def _between(ranking: Ranking) -> list[str]:
-    """Of two systems, how many times the sessions of the first fit on the second."""
+    """Of two systems, the sessions that fit on the second over those that fit on the first."""
     ratio = ranking.session_ratio
     if ratio is None:
         return []

@@ -8,7 +8,7 @@ from typing import Literal
 
 import msgspec
 
-from mawl.base.units import format_change
+from mawl.base.units import format_change, format_plain
 from mawl.plan.mix import MIX_CHANGES, mix_range
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.simulation.device_rates import (
@@ -325,7 +325,7 @@ def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
         if 1.0 / MOST_STORAGE_FACTOR <= factor <= MOST_STORAGE_FACTOR:
             return []
         return [
-            f"{name} is {factor:.3g} times the measured: forecasts were checked up to "
+            f"{name} is {format_plain(factor)} times the measured: forecasts were checked up to "
             f"{MOST_STORAGE_FACTOR:g} times"
         ]
     if name == "link" and watched and 1.0 <= factor <= MOST_LINK_FACTOR * (1.0 + SAME_RATIO):
@@ -336,7 +336,9 @@ def _beyond(name: str, factor: float | None, *, watched: bool) -> list[str]:
         return []
     if name == "memory" and LEAST_MEMORY_FACTOR <= factor <= MOST_MEMORY_FACTOR:
         return []
-    return [f"{name} is {factor:.3g} times the measured: too few such forecasts were compared with runs"]
+    return [
+        f"{name} is {format_plain(factor)} times the measured: too few such forecasts were compared with runs"
+    ]
 
 
 def factors_of(base: Base, question: Question, scenario: Scenario) -> dict[str, float | None]:

@@ -9,6 +9,7 @@ from mawl.base.units import (
     format_change,
     format_latency,
     format_percent,
+    format_plain,
     format_rate,
     format_ratio,
     format_seconds,
@@ -124,7 +125,7 @@ def _grown(grown: Sequence[GrownSessions], knee: int | None) -> list[Block]:
             str(row.sessions),
             str(row.jobs),
             format_seconds(row.elapsed_seconds),
-            f"{row.jobs_per_hour:.4g}",
+            format_plain(row.jobs_per_hour, 4),
             "yes" if row.pays else "no",
         )
         for row in grown

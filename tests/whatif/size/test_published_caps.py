@@ -36,6 +36,9 @@ def test_every_row_has_a_source_and_says_how_sure_that_is() -> None:
     for row in instances().values():
         assert standing(row, "instances") and row["vcpus"] > 0 and row["memory_gib"] > 0
     assert {standing(row, "volumes") for row in volumes().values()} == {"primary", "vendor-copy"}
+    assert standing(instances()["i4i.8xlarge"], "instances") == (
+        "primary data; measured by Scylla's iotune"
+    ), "each source that is less than primary"
 
 
 @pytest.mark.parametrize(
@@ -90,6 +93,33 @@ def test_what_the_catalogue_does_not_have_is_asked_for(
     with pytest.raises(InvalidFileError, match=r"offers\.toml") as error:
         caps(name, size=size, rate=rate)
     assert said in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "on", "shared", "link"),
+    [
+        ("ebs-gp3", None, 125 * MIB, None),
+        ("ebs-gp3", "m6i.4xlarge", 125 * MIB, 625e6),
+        ("premium-ssd-v2", "Standard_E32bds_v5 nvme", 125e6, 4800e6),
+        ("premium-ssd P80", "Standard_E32bds_v5 nvme", 900e6, 3700e6),
+        ("pd-ssd", "n2-standard-16", None, None),
+        ("efs one zone", "m6i.4xlarge", None, 6.25e9 / 8),
+    ],
+)
+def test_what_both_directions_and_all_volumes_of_a_machine_share(
+    name: str, on: str | None, shared: float | None, link: float | None
+) -> None:
+    """One rate of a block volume holds for reads and writes together; unknown is not a promise."""
+    found = volume_caps(Bought(name, 2.0**42, None, None), None if on is None else instances()[on], "x")
+    assert (found.shared, found.link) == (shared, link)
+
+
+def test_volumes_of_kinds_with_different_caps_have_no_common_one_and_that_is_said() -> None:
+    volumes = {"data": DeviceOffer(volume="ebs-gp3"), "shared": DeviceOffer(volume="efs one zone")}
+    offer = CandidateOffer(name="a", price=1.0, instance="m6i.4xlarge", devices=volumes)
+    filled, said = _published(offer, "vCPU", "x")
+    assert filled.link_bytes_per_second is None
+    assert any("so no cap is taken for all of them together" in sentence for sentence in said)
 
 
 def test_local_drives_have_the_rates_of_the_instance_with_how_they_are_known() -> None:

@@ -14,7 +14,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.base.errors import InvalidFileError, UsageError
-from mawl.base.units import format_latency, format_memory, format_rate, parse_size
+from mawl.base.units import format_latency, format_memory, format_plain, format_rate, parse_size
 from mawl.records.model.probe import Probe
 from mawl.records.model.published import check_price
 from mawl.records.spec import toml
@@ -37,13 +37,11 @@ from mawl.simulation.system import (
 from mawl.whatif.size.published_caps import (
     Bought,
     Row,
+    VolumeCaps,
     cores_of,
     instance_named,
     instance_said,
-    link_of,
-    network_of,
     volume_caps,
-    volumes,
 )
 
 MOST_CANDIDATES = 100
@@ -311,32 +309,38 @@ def _published(offer: CandidateOffer, basis: str | None, where: str) -> tuple[Ca
     row = None if offer.instance is None else instance_named(offer.instance, f"{where}.instance")
     said = [] if row is None else instance_said(row)
     cores, memory, link = offer.cores, offer.memory_bytes, offer.link_bytes_per_second
-    devices, kinds = dict[str, DeviceOffer](), set[str]()
+    devices, links = dict[str, DeviceOffer](), set[float | None]()
     for name, device in offer.devices.items():
         place = f"{where}.devices.{name}"
-        devices[name], more, kind = _with_caps(device, row, place)
-        said += more
-        kinds |= {kind} if kind else set()
+        devices[name], caps = _with_caps(device, row, place)
+        if caps is not None:
+            said += caps.said
+            links |= set() if caps.local else {caps.link}
     if row is not None:
         cores = cores_of(row, basis, where) if cores is None else cores
         memory = row["memory_gib"] * 2.0**30 if memory is None else memory
-        if link is None and len(kinds) == 1:
-            link = link_of(row) if kinds == {"block"} else network_of(row)
+        if link is None and len(links) == 1:
+            (link,) = links
+        elif link is None and len(links) > 1:
+            said.append(
+                f"{offer.instance}: its kinds of volumes have different caps, so no cap is taken for all "
+                "of them together"
+            )
     if cores is None:
         raise InvalidFileError("has no cores", where=where, cure="write cores, or instance with a type")
     filled = {"cores": cores, "memory_bytes": memory, "link_bytes_per_second": link, "devices": devices}
     return msgspec.structs.replace(offer, **filled), list(dict.fromkeys(said))
 
 
-def _with_caps(device: DeviceOffer, row: Row | None, where: str) -> tuple[DeviceOffer, list[str], str | None]:
-    """The device with its published caps, what these are, and whether it is a block or a file volume."""
+def _with_caps(device: DeviceOffer, row: Row | None, where: str) -> tuple[DeviceOffer, VolumeCaps | None]:
+    """The device with its published caps, and these; None for one that names no volume."""
     rates = device.read_bytes_per_second, device.write_bytes_per_second
     if device.volume is None:
         if None in rates or device.size is not None or device.bytes_per_second is not None:
             raise InvalidFileError(
                 "needs read_bytes_per_second and write_bytes_per_second, or volume", where=where
             )
-        return device, [], None
+        return device, None
     bought = Bought(
         device.volume,
         _bytes(device.size, f"{where}.size"),
@@ -353,8 +357,7 @@ def _with_caps(device: DeviceOffer, row: Row | None, where: str) -> tuple[Device
         spinning_streams=device.spinning_streams,
         local=device.local or caps.local,
     )
-    kind = None if caps.local else str(volumes()[device.volume]["kind"]).partition(" ")[0]
-    return filled, caps.said, kind
+    return filled, caps
 
 
 def _bytes(value: Amount | None, where: str) -> float | None:
@@ -452,7 +455,9 @@ def _completed(
     if requests is None:
         requests = min(_known(one.requests_per_second for one in measured), default=None)
         if requests is not None:
-            remarks.append(f"the bound on requests of {name} is that of the run's device ({requests:.4g}/s)")
+            remarks.append(
+                f"the bound on requests of {name} is that of the run's device ({format_plain(requests, 4)}/s)"
+            )
     given = {**msgspec.structs.asdict(device), "latency_seconds": latency, "requests_per_second": requests}
     return {key: value for key, value in given.items() if key not in OF_CATALOGUE}, remarks
 

@@ -53,10 +53,10 @@ def volumes() -> dict[str, Row]:
 
 
 def standing(row: Row, table: str) -> str:
-    """How sure the sources of a row are: the least sure of them, in their words."""
+    """How sure the sources of a row are, in their words: ``primary``, or each that is less than that."""
     sources = _table(table)["sources"]
     words = [str(sources[name].get("confidence", "not graded")).partition(",")[0] for name in row["sources"]]
-    return next((word for word in words if word != "primary"), "primary")
+    return "; ".join(word for word in dict.fromkeys(words) if word != "primary") or "primary"
 
 
 def retrieved(table: str) -> str:
@@ -74,7 +74,10 @@ class Bought(NamedTuple):
 
 
 class VolumeCaps(NamedTuple):
-    """Caps of a volume on an instance; ``said`` are sentences on what binds."""
+    """Caps of a volume on an instance; ``said`` are sentences on what binds.
+
+    ``link`` is what the instance moves to all its volumes of that kind together.
+    """
 
     read: float
     write: float
@@ -82,6 +85,7 @@ class VolumeCaps(NamedTuple):
     requests: float | None
     local: bool
     said: list[str]
+    link: float | None = None
 
 
 def instance_named(name: str, where: str) -> Row:
@@ -165,8 +169,10 @@ def volume_caps(bought: Bought, instance: Row | None, where: str) -> VolumeCaps:
         said += [f"{bought.name}: {rule}" for rule in row.get("rules", []) if isinstance(rule, str)]
     if "burst_mb_s" in row and str(row.get("burst", "")).startswith("credits"):
         said.append(f"{bought.name}: {_burst(row['base_mb_s'] * MB, row['burst_mb_s'] * MB)}")
-    if instance is None or not str(row["kind"]).startswith("block"):
-        return VolumeCaps(read, write, None, requests, False, said)
+    is_block = str(row["kind"]).startswith("block")
+    if instance is None or not is_block:
+        network = None if instance is None else network_of(instance)
+        return VolumeCaps(read, write, _shared(row, read, write), requests, False, said, network)
     both, cap = _instance_caps(row, instance)
     for way, rate in (("read", read), ("write", write)):
         if cap[way] < rate:
@@ -176,11 +182,21 @@ def volume_caps(bought: Bought, instance: Row | None, where: str) -> VolumeCaps:
     return VolumeCaps(
         min(read, cap["read"]),
         min(write, cap["write"]),
-        None if both is None else min(max(read, write), both),
+        _shared(row, min(read, cap["read"]), min(write, cap["write"])),
         min((float(number) for number in most if number is not None), default=None),
         False,
         said,
+        both,
     )
+
+
+def _shared(row: Row, read: float, write: float) -> float | None:
+    """What a block volume of AWS or Azure moves in both directions together, which its one rate bounds.
+
+    None for others: no source that was read says whether their reads and writes share a rate.
+    """
+    one_rate = str(row["kind"]).startswith("block") and row["cloud"] in ("aws", "azure")
+    return max(read, write) if one_rate else None
 
 
 def _instance_caps(volume: Row, instance: Row) -> tuple[float | None, dict[str, float]]:
