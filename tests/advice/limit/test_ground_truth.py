@@ -179,12 +179,15 @@ def test_files_that_twice_the_memory_would_keep_are_memory(bed: Bed, draw: rando
 
 @pytest.mark.parametrize(
     ("blocks", "seconds", "first", "second"),
-    [(7, 0.22, "storage", "cpu"), (5, 0.30, "cpu", "storage"), (6, 0.0, "storage", None)],
+    [(7, 0.22, "storage", "cpu"), (5, 0.36, "cpu", "storage"), (6, 0.0, "storage", None)],
 )
 def test_the_larger_cost_helps_more(
     bed: Bed, blocks: int, seconds: float, first: str, second: str | None
 ) -> None:
-    """Eight jobs at a time that read blocks of 1 MiB at a cap, and then compute on one core."""
+    """Eight jobs at a time that read blocks of 1 MiB at a cap, and then compute on one core.
+
+    A cap lets 14 to 16 MB through in the second where jobs compute in between: 0.30 s of computing is a tie.
+    """
     bed.write_readers(blocks, seconds)
     bed.volumes["data"].cap(READ_CAP_BYTES_PER_SECOND, directions=["read"])
     before = bed.run("--cores", "1")
