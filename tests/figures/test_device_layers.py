@@ -73,3 +73,12 @@ def test_a_device_that_moved_what_the_one_before_moved_is_a_partition_or_a_pair(
     found, reason = numbered_partitions({"dev259-0": 5e8, "dev259-1": 5e8})
     assert found == set()
     assert reason is not None and "dev259-1 may be a partition of dev259-0" in reason
+
+
+def test_partitions_that_a_recorder_rounded_are_not_counted_twice() -> None:
+    """``iostat -h``: 1,025 and 1,024 sectors are 0.5M both."""
+    exact = {"dev259-0": 10e8, "dev259-1": 5e8, "dev259-2": 4.2e8, "dev259-3": 0.8e8}
+    assert numbered_partitions(exact) == ({"dev259-1", "dev259-2", "dev259-3"}, None)
+    found, reason = numbered_partitions({**exact, "dev259-3": 0.9e8})
+    assert found == set()
+    assert reason is not None and "dev259-1 to dev259-3 may be partitions of dev259-0" in reason

@@ -21,6 +21,9 @@ from mawl.records.spec.program_options import ROLES, Role
 MOST_UNPARTITIONED_RATIO = 0.001
 """Of a disk's bytes that may lie outside of its partitions: tables, and probes of file systems at start."""
 
+MOST_ROUNDED_RATIO = 0.1
+"""How far the sum of partitions may lie from their disk where each has one decimal (``iostat -h``)."""
+
 MOST_APART_RATIO = 0.02
 """How far bytes written to a disk of a mirror lie from those of the mirror: bitmaps and superblocks."""
 _ARRAY = re.compile(r"md[0-9_]+.*|dev9-[0-9]+")
@@ -95,7 +98,8 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
 
     A recorder that was asked for partitions (``sadc -S XDISK``) lists them right after their disk, and
     together they moved what it moved, but for reads of its partition table.  One device that moved what
-    the one before it moved may be its only partition or its pair in an array: then there is a reason.
+    the one before it moved may be its only partition or its pair in an array: then there is a reason.  There
+    is one too where several moved about what the one before them moved: a recorder may have rounded.
     """
     numbers = sorted(
         number[1] for name in totals if (number := _number(name)) is not None and number[0] == NVME
@@ -103,7 +107,7 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
     found: set[str] = set()
     for at, first in enumerate(numbers):
         disk = f"dev{NVME}-{first}"
-        whole, own = totals[disk], list[str]()
+        whole, own, about = totals[disk], list[str](), ""
         if disk in found or whole <= 0:
             continue
         for step, minor in enumerate(numbers[at + 1 :], start=1):
@@ -111,13 +115,16 @@ def numbered_partitions(totals: Mapping[str, float]) -> tuple[set[str], str | No
                 break
             own.append(f"dev{NVME}-{minor}")
             parts = [totals[name] for name in own if totals[name] > 0]
-            if not (1 - MOST_UNPARTITIONED_RATIO) * whole <= sum(parts) <= whole:
-                continue
-            if len(parts) == 1:
-                last = own[-1]
-                return set(), f"{last} may be a partition of {disk}, or its pair in an array: {CURE}"
-            found |= set(own)
-            break
+            if (1 - MOST_UNPARTITIONED_RATIO) * whole <= sum(parts) <= whole:
+                if len(parts) == 1:
+                    return set(), f"{own[-1]} may be a partition of {disk}, or its pair in an array: {CURE}"
+                found |= set(own)
+                about = ""
+                break
+            if len(parts) > 1 and abs(sum(parts) - whole) <= MOST_ROUNDED_RATIO * whole:
+                about = f"{own[0]} to {own[-1]} may be partitions of {disk}: {CURE}"
+        if about:
+            return set(), about
     return found, None
 
 
