@@ -27,6 +27,8 @@ from mawl.importers.recording import ChunkStream
 from mawl.importers.sources import FileStream, find_files
 
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
+QUARTER_SECONDS = 900
+"""Clocks of zones change only where a quarter of an hour begins (tz database, from 1973 on)."""
 HALF_HOUR = 1800.0
 MOST_HALF_HOURS = 28
 """Zones differ by at most 26 hours; two recordings of one shop by at most 14."""
@@ -59,12 +61,12 @@ class Clocks(msgspec.Struct, frozen=True):
         def converted(seconds: float) -> float:
             if zone is None:
                 return seconds + shift
-            quarter = seconds // 900.0
+            quarter = seconds // QUARTER_SECONDS
             offset = quarters.get(quarter)
             if offset is None:
                 if len(quarters) > 100_000:
                     quarters.clear()
-                moment = datetime.fromtimestamp(quarter * 900.0, UTC).replace(tzinfo=zone)
+                moment = datetime.fromtimestamp(quarter * QUARTER_SECONDS, UTC).replace(tzinfo=zone)
                 offset = (moment.utcoffset() or timedelta()).total_seconds()
                 quarters[quarter] = offset
             return seconds - offset + shift

@@ -89,14 +89,12 @@ class _Parts:
     def join_rolled(self) -> None:
         """A log that ends without a total, and the one that goes on where it ends."""
         goes_on = [name for name in self.jobs if not self._part(name).begins]
+        without_end = {name for name in self.jobs if not self._part(name).ends}
         for name in sorted(goes_on, key=lambda name: (self._part(name).span or (0.0, 0.0), name)):
-            before = [
-                one
-                for one in self.jobs
-                if one != name and not self._part(one).ends and self._follows(one, name)
-            ]
+            before = [one for one in without_end if one != name and self._follows(one, name)]
             if len(before) == 1:
                 self._append(before[0], name)
+                without_end = {one for one in without_end if one in self.jobs and not self._part(one).ends}
 
     def _follows(self, before: str, after: str) -> bool:
         first, second = self._part(before), self._part(after)
@@ -221,6 +219,8 @@ def _is_copy(job: ImportedJob, whole: ImportedJob) -> bool:
 def _holds(whole: LogPart, inner: LogPart) -> bool:
     """Whether a log has the very steps of another: their numbers and their ends; not of long logs."""
     if inner.steps is None or whole.steps is None:
+        return False
+    if inner.steps[: STEP.size] not in whole.steps:
         return False
     return _steps(inner.steps) <= _steps(whole.steps)
 

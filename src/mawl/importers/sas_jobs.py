@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from mawl.base.units import parse_instant
-from mawl.importers.clock import OWN_MARK
+from mawl.importers.clock import OWN_MARK, QUARTER_SECONDS
 from mawl.importers.formats.saslog import read_log, read_parts
 from mawl.importers.formats.saslog_languages import language_of, unread_language
 from mawl.importers.formats.saslog_records import Entry, LogFact, PerformanceNote, step_of
@@ -26,7 +26,7 @@ from mawl.importers.formats.text import encoding_of
 from mawl.importers.interface import FIRST_BYTES, Context, ImportedJob, Item, StepColumns
 from mawl.importers.sas_sessions import FIELDS, MICROSECONDS, LogSessions, Session
 from mawl.records.model.records import ERROR_IN_LOG, PEAKS, JobOutcome, ProgramClass, StepRecord, Usage
-from mawl.records.store.facts import in_calendar
+from mawl.records.store.facts import EARLIEST_AT, LATEST_AT, in_calendar
 
 FEWEST_NOTES = 32
 """A smaller batch is read note by note, which is faster."""
@@ -50,12 +50,15 @@ def spans_of(
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], list[int]]:
     """Start and end of each step in seconds since the epoch, NaN if not known; and lines of doubtful notes.
 
+    ``to_utc`` adds one and the same to all times of a quarter of an hour (``Clocks.to_utc``).
     A note is doubtful if its real time is longer than ``longest_seconds`` or leads out of the calendar.
     """
     stamps = batch.wholes["ended_at"]
     known = stamps != MISSING
     ended_at = np.full(batch.count, np.nan)
-    ended_at[known] = [to_utc(float(stamp)) for stamp in stamps[known].tolist()]
+    quarters, places = np.unique(stamps[known] // QUARTER_SECONDS, return_inverse=True)
+    begun = np.array([to_utc(float(quarter * QUARTER_SECONDS)) for quarter in quarters.tolist()])
+    ended_at[known] = begun[places] + stamps[known] % QUARTER_SECONDS
     real = batch.times["real_time_seconds"]
     started_at = ended_at - real
     doubtful = known & ((real > longest_seconds) | ~_in_calendar(started_at))
@@ -68,12 +71,11 @@ def steps_of(
 ) -> pa.Table:
     """The steps as rows of the table ``steps``, numbered from ``first``; without columns that no log has."""
     count = batch.count
-    kinds = pa.array(["data", "procedure"])
     columns: dict[str, Any] = {
         "job": pa.repeat(job, count),
         "number": pa.array(np.arange(first, first + count)),
         "name": _strings(batch.names),
-        "kind": kinds.take(pa.array(batch.wholes["procedure"])),
+        "kind": pa.array(["data", "procedure"]).take(pa.array(batch.wholes["procedure"])),
         "started_at": _instants(started_at),
         "ended_at": _instants(ended_at),
         **{name: pa.array(column, mask=np.isnan(column)) for name, column in batch.times.items()},
@@ -84,7 +86,7 @@ def steps_of(
 
 
 def _in_calendar(instants: NDArray[np.float64]) -> NDArray[np.bool_]:
-    return np.fromiter(map(in_calendar, instants.tolist()), np.bool_, len(instants))
+    return (instants >= EARLIEST_AT) & (instants <= LATEST_AT)
 
 
 def _microseconds(column: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -207,12 +209,14 @@ class SasLogs:
         session = sessions.current
         if session.job is None:
             session.job = context.job_name(self._wanted(session, context))
-        told = 0
-        for before, page in batch.pages:
-            sessions.notes(before - told, int(batch.wholes["line"][before - 1]) if before else 0)
-            told = before
+        passed = place = 0
+        while place < (heads := len(batch.pages)):
+            before, page = batch.pages.at(place)
+            sessions.notes(before - passed, int(batch.wholes["line"][before - 1]) if before else 0)
+            passed = before
             sessions.tell(page)
-        sessions.notes(batch.count - told, int(batch.wholes["line"][-1]))
+            place = max(place + 1, heads - 1) if session.has_page else place + 1
+        sessions.notes(batch.count - passed, int(batch.wholes["line"][-1]))
         context.blocks += batch.count
         to_utc = context.absolute if session.identity else context.local
         started_at, ended_at, doubtful = spans_of(batch, to_utc, LONGEST_SECONDS)

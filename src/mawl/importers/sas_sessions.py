@@ -342,6 +342,11 @@ class Session:
         if self.notes:
             self.next_page = fact
 
+    @property
+    def has_page(self) -> bool:
+        """Whether of the heads of pages that follow only the last one tells something."""
+        return self.notes > 0 and self.page is not None
+
     def following(self) -> Session:
         """The session that follows in the same log; a first page below the last note is its."""
         following = Session(remote=self.remote)

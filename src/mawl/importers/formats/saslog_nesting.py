@@ -108,7 +108,8 @@ class _Held:
         first = self.parts[0]
         if not isinstance(first, NoteBatch):
             return False
-        return any(before == first.count and is_first_page(page.text) for before, page in first.pages)
+        below = (first.pages.notes == first.count).nonzero()[0].tolist()
+        return any(is_first_page(first.pages.at(place)[1].text) for place in below)
 
     def _step_count(self) -> int | None:
         for part in reversed(self.parts):

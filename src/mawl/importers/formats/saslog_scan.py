@@ -46,13 +46,33 @@ class Texts(msgspec.Struct, frozen=True):
             yield self.letters[start:end].decode()
             start = end
 
+    def at(self, place: int) -> str:
+        return self.letters[int(self.ends[place - 1]) if place else 0 : int(self.ends[place])].decode()
+
+
+class PageHeads(msgspec.Struct, frozen=True):
+    """Heads of pages: how many notes of the batch went before each, its line, and its text."""
+
+    notes: NDArray[np.int64]
+    lines: NDArray[np.int64]
+    texts: Texts
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    def __iter__(self) -> Iterator[tuple[int, LogFact]]:
+        return map(self.at, range(len(self)))
+
+    def at(self, place: int) -> tuple[int, LogFact]:
+        fact = LogFact(int(self.lines[place]), "page", self.texts.at(place).strip())
+        return int(self.notes[place]), fact
+
 
 class NoteBatch(msgspec.Struct, frozen=True):
     """Notes of DATA steps and procedures, one after another, and the heads of pages between them.
 
     ``wholes`` and ``times`` hold a column by name.  ``names`` are those of the steps (``DATA``, ``SORT``),
-    ``notes`` the JSON of ``StepNotes``, empty for None.  ``pages`` are pairs:
-    how many notes of the batch went before, and the fact.
+    ``notes`` the JSON of ``StepNotes``, empty for None.
     """
 
     count: int
@@ -60,7 +80,7 @@ class NoteBatch(msgspec.Struct, frozen=True):
     times: dict[str, NDArray[np.float64]]
     names: Texts
     notes: Texts
-    pages: list[tuple[int, LogFact]]
+    pages: PageHeads
 
     def has(self, name: str) -> bool:
         return bool((self.wholes[name] != MISSING).any())
@@ -190,19 +210,15 @@ class Scanner:
                 ("pages", "page_text", "page_ends", pages),
             )
         }
-        facts = zip(
-            arrays["page_notes"][:pages].tolist(),
-            arrays["page_lines"][:pages].tolist(),
-            texts["pages"],
-            strict=True,
-        )
         taken = NoteBatch(
             count,
             dict(zip(WHOLES, arrays["wholes"][:, :count].copy(), strict=True)),
             dict(zip(TIMES, arrays["times"][:, :count].copy(), strict=True)),
             texts["names"],
             texts["notes"],
-            [(before, LogFact(line, "page", text.strip())) for before, line, text in facts],
+            PageHeads(
+                arrays["page_notes"][:pages].copy(), arrays["page_lines"][:pages].copy(), texts["pages"]
+            ),
         )
         batch.count = batch.pages = 0
         return taken

@@ -185,7 +185,7 @@ def _flat(record: msgspec.Struct) -> Row:
         elif name == "waits":
             row.update((field, getattr(value, field)) for field in WAIT_FIELDS)
         elif name == "io":
-            row.update(_flat_io(value))
+            row.update(_UNKNOWN_IO if value is None else _flat_io(value))
         elif name == "volume_bytes":
             for place, column in enumerate(VOLUME_COLUMNS):
                 row[column] = None if value is None else [(key, both[place]) for key, both in value.items()]
@@ -200,11 +200,14 @@ def _json(value: msgspec.Struct | None) -> str | None:
     return None if value is None else msgspec.json.encode(value).decode()
 
 
-def _flat_io(io: IoByRole | None) -> Iterator[tuple[str, Any]]:
+_UNKNOWN_IO = {f"{role}_{name}": None for role in FILE_ROLES for name in IO_FIELDS}
+
+
+def _flat_io(io: IoByRole) -> Iterator[tuple[str, Any]]:
     for role in FILE_ROLES:
-        part = None if io is None else io.get(role, RoleIo())
+        part = io.get(role, RoleIo())
         for name in IO_FIELDS:
-            value = None if part is None else getattr(part, name)
+            value = getattr(part, name)
             yield f"{role}_{name}", list(value.items()) if isinstance(value, dict) else value
 
 

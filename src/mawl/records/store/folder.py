@@ -279,11 +279,12 @@ def _unbegun(folder: Path) -> Iterator[list[str] | None]:
 STEPS_PER_BATCH = 50_000
 """Rows of a row group.  Each group costs time and bytes for all 150 columns, however few its rows."""
 VALUES_PER_BATCH = 250_000
+STEPS_LAYOUT: dict[str, Any] = {"use_dictionary": ["job", "name", "kind", "notes"]}
 SAMPLES_LAYOUT: dict[str, Any] = {
     "use_dictionary": ["node", "sampled_at", "series"],
     "column_encoding": {"value": "BYTE_STREAM_SPLIT"},
 }
-"""Values are rarely the same twice: a dictionary of them costs time and makes files larger."""
+"""Figures are rarely the same twice: a dictionary of them costs time and makes files larger."""
 
 
 class WholeRunWriter:
@@ -304,7 +305,7 @@ class WholeRunWriter:
             name: parquet.ParquetWriter(
                 self.path / f"{name}.parquet", SCHEMAS[name], compression="zstd", **options
             )
-            for name, options in (("steps", {}), ("samples", SAMPLES_LAYOUT))
+            for name, options in (("steps", STEPS_LAYOUT), ("samples", SAMPLES_LAYOUT))
         }
         self._steps: list[StepRecord] = []
         self._pieces: list[pa.Table] = []
