@@ -12,11 +12,14 @@ from mawl.advice.conditions import (
     State,
     check_of_comparison,
     checks_of_answer,
+    checks_of_levels,
     checks_of_probe,
     checks_of_run,
+    parse_level,
 )
 from mawl.advice.guideline import TargetGuideline
 from mawl.advice.qualification.answer import answer_from
+from mawl.base.errors import UsageError
 from mawl.figures.comparison.compare import Comparison, SideFacts
 from mawl.figures.comparison.programs import Statement, Verdict
 from tests.fakes.answered import COMPUTE_NO, NOT_KNOWN, YES
@@ -137,3 +140,31 @@ def test_slower_is_what_a_comparison_establishes_beyond_its_margin(
         shape=[],
     )
     assert check_of_comparison("b", compared, None).state == state
+
+
+def test_a_level_is_of_each_way_of_a_role_and_not_known_without_calls() -> None:
+    def role(read: float | None, write: float | None) -> dict[str, Any]:
+        return {"read_latency_seconds": {"p99": read}, "write_latency_seconds": {"p99": write}}
+
+    held = {"data": role(0.005, None), "work": role(0.001, 0.0051), "util": role(None, None)}
+    run = partly({"run_id": "a-run", "io": {"by_role": held}})
+    found = list(checks_of_levels(run, [parse_level("p99=5ms")]))
+    assert [(one.name, one.state) for one in found] == [
+        ("p99 of data", "not met"),
+        ("p99 of work", "met"),
+        ("p99 of util", "not known"),
+    ]
+    assert found[1].sentence == (
+        "work: p99 is 1.00 ms of read calls and 5.10 ms of write calls, page-cache hits included; "
+        "5.00 ms are allowed"
+    )
+    (only,) = checks_of_levels(partly({"run_id": "a-run"}), [parse_level("work:p50=800us")])
+    assert (only.state, "not measured" in only.sentence) == ("not known", True)
+
+
+@pytest.mark.parametrize(
+    "text", ["5ms", "p99=5", "p98=5ms", "disk:p99=5ms", "p99=0ms", "p99=-1ms", "p99=1e3ms"]
+)
+def test_a_level_that_is_none_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="expected"):
+        parse_level(text)

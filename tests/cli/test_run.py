@@ -261,6 +261,10 @@ def test_a_run_without_times_alone_is_not_known(mawl: Command, tmp_path: Path) -
     assert ElementTree.parse(junit).getroot().attrib["errors"] == "1"
     assert mawl("report").returncode == 0
 
+    slow = mawl("report", "--within", "mean=1us")
+    assert (slow.returncode, "exit status 3: " in slow.stderr) == (3, True), slow.stderr
+    assert mawl("report", "--within", "data:p99=1s", "--junit", str(junit)).returncode == 0
+
     compared = mawl("compare", "latest", "latest", "--fail-on", "slower", "--anyway")
     assert compared.returncode == 4, compared.stderr
 
@@ -271,6 +275,8 @@ def test_what_cannot_be_asked_is_refused_before_any_work(mawl: Command, tmp_path
         (("--junit", "mawl.xml"), "goes with --fail-on"),
         (("--fail-on", "not-carried", "--junit", "nowhere/mawl.xml"), "cannot be written"),
         (("--fail-on", "not-carried", "--dry-run"), "--dry-run"),
+        (("--within", "p99=5ms", "--dry-run"), "--within does not go with --dry-run"),
+        (("--within", "p99=5"), "expected [ROLE:]FIGURE=TIME"),
         (("--fail-on", "not-carried", "--find-sessions"), "find-sessions"),
     ):
         ended = mawl("run", "nano", *words)

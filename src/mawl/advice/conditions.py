@@ -1,18 +1,22 @@
-"""Conditions on which a verb fails (``--fail-on``): each is met, not met, or not known, with its sentence."""
+"""Conditions on which a verb fails (``--fail-on``, ``--within``): each is met, not met, or not known."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Literal
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, cast
 
 import msgspec
 
 from mawl.advice.guideline import TargetGuideline
-from mawl.base.units import format_change, format_rate, format_ratio
+from mawl.base.errors import UsageError
+from mawl.base.units import format_change, format_latency, format_rate, format_ratio
 from mawl.figures.comparison.compare import Comparison
 from mawl.records.model.qualification import QualificationAnswer
+from mawl.records.model.summary.io import Latency
 from mawl.records.model.summary.judgement import Answer
 from mawl.records.model.summary.summary import Judged
+from mawl.records.spec.program_options import ROLES, Role
 
 Condition = Literal["not-carried", "below-guideline", "slower", "regression"]
 State = Literal["not met", "met", "not known", "failed"]
@@ -30,8 +34,74 @@ class ConditionCheck(msgspec.Struct, frozen=True, kw_only=True):
     sentence: str
 
 
-def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[ConditionCheck]:
-    """Whether a run completed, and the conditions that a single run can meet, of its judged summary."""
+_LEVEL = re.compile(rf"(?:({'|'.join(ROLES)}):)?(mean|p50|p99)=([0-9]{{1,9}}(?:\.[0-9]{{1,9}})?)(us|ms|s)")
+_SECONDS = {"us": 1e-6, "ms": 1e-3, "s": 1.0}
+
+
+class ServiceLevel(msgspec.Struct, frozen=True):
+    """The longest that read calls and write calls of a role may take; without a role, of each role."""
+
+    role: Role | None
+    figure: Literal["mean", "p50", "p99"]
+    seconds: float
+
+
+def parse_level(text: str) -> ServiceLevel:
+    """``[ROLE:]p99=5ms``.  Raises ``UsageError`` for anything else."""
+    match = _LEVEL.fullmatch(text)
+    if match is None or not float(match[3]):
+        raise UsageError(
+            f"--within {text}: expected [ROLE:]FIGURE=TIME, such as p99=5ms or work:mean=800us",
+            why=f"roles are {', '.join(ROLES)}; figures are mean, p50 and p99",
+        )
+    role, figure = cast("Role | None", match[1]), cast("Literal['mean', 'p50', 'p99']", match[2])
+    return ServiceLevel(role, figure, float(match[3]) * _SECONDS[match[4]])
+
+
+def checks_of_levels(summary: Judged, levels: Sequence[ServiceLevel]) -> Iterator[ConditionCheck]:
+    """Whether the calls of a run took longer than each level allows; a role without calls is not known."""
+    by_role = summary.io.by_role or {}
+    for level in levels:
+        for role in ROLES if level.role is None else (level.role,):
+            held = by_role.get(role)
+            known = (
+                {}
+                if held is None
+                else {
+                    way: seconds
+                    for way, latency in (
+                        ("read", held.read_latency_seconds),
+                        ("write", held.write_latency_seconds),
+                    )
+                    if (seconds := _latency(latency, level)) is not None
+                }
+            )
+            allowed = f"{format_latency(level.seconds)} are allowed"
+            if known:
+                taken = " and ".join(
+                    f"{format_latency(seconds)} of {way} calls" for way, seconds in known.items()
+                )
+                sentence = f"{role}: {level.figure} is {taken}, page-cache hits included; {allowed}"
+            else:
+                why = "its calls were not measured" if held is None else "it had no call"
+                sentence = f"{role}: {level.figure} is not known, as {why}; {allowed}"
+            kept = all(seconds <= level.seconds for seconds in known.values()) if known else None
+            yield ConditionCheck(
+                name=f"{level.figure} of {role}",
+                subject=summary.run_id,
+                state=_state(kept),
+                sentence=sentence,
+            )
+
+
+def _latency(latency: Latency, level: ServiceLevel) -> float | None:
+    return cast("float | None", getattr(latency, level.figure))
+
+
+def checks_of_run(
+    summary: Judged, conditions: Sequence[Condition], levels: Sequence[ServiceLevel] = ()
+) -> list[ConditionCheck]:
+    """Whether a run completed, and the conditions and levels of a single run, of its judged summary."""
     subject, outcome = summary.run_id, summary.outcome
     jobs = summary.jobs
     state: State = "not met" if outcome == COMPLETED else "failed"
@@ -41,7 +111,7 @@ def checks_of_run(summary: Judged, conditions: Sequence[Condition]) -> list[Cond
         found.append(_carried(subject, summary.answer))
     if "below-guideline" in conditions:
         found.append(_guideline(subject, summary))
-    return found
+    return [*found, *checks_of_levels(summary, levels)]
 
 
 def checks_of_answer(

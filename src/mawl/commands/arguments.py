@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import re
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -195,7 +196,13 @@ def fail_on(*conditions: Condition) -> Any:
     )
 
 
-JUNIT = option("FILE", "with --fail-on: write what was checked there, as JUnit XML")
+WITHIN = repeated(
+    "LEVEL",
+    "exit with 3 where calls took longer, with 4 where that is not known: [ROLE:]FIGURE=TIME, such as "
+    "p99=5ms or work:mean=800us; FIGURE is mean, p50 or p99 of the time inside read calls and write calls, "
+    "page-cache hits included; may be repeated",
+)
+JUNIT = option("FILE", "with --fail-on or --within: write what was checked there, as JUnit XML")
 
 
 class Failing:
@@ -205,22 +212,26 @@ class Failing:
     """
 
     def __init__(self, arguments: argparse.Namespace) -> None:
+        from mawl.advice.conditions import parse_level
+
         self.conditions: list[Condition] = list(dict.fromkeys(arguments.fail_on))
+        self.levels = [parse_level(text) for text in getattr(arguments, "within", [])]
         self._verb = arguments.verb
         self._file: OutputFile | None = None
         self._began = time.monotonic()
         for name in ("dry_run", "plan"):
-            if self.conditions and getattr(arguments, name, False):
+            if self.asked and getattr(arguments, name, False):
                 option = f"--{name.replace('_', '-')}"
-                raise UsageError(f"--fail-on does not go with {option}", cure="leave one out")
+                own = "--fail-on" if self.conditions else "--within"
+                raise UsageError(f"{own} does not go with {option}", cure="leave one out")
         if arguments.junit is not None:
-            if not self.conditions:
+            if not self.asked:
                 raise UsageError("--junit goes with --fail-on", cure="name a condition, or leave --junit out")
             self._file = OutputFile(arguments.junit, "--junit")
 
     @property
     def asked(self) -> bool:
-        return bool(self.conditions)
+        return bool(self.conditions or self.levels)
 
     def status(self, checks: Sequence[ConditionCheck], otherwise: int = 0) -> int:
         """Write the file; ``otherwise`` is the status without conditions, which stays where it is not 0."""
@@ -231,7 +242,13 @@ class Failing:
             with self._file as file:
                 file.write(render_junit(f"mawl {self._verb}", checks, seconds).encode())
         states = {check.state for check in checks}
-        return otherwise or next((status for state, status in STATUS.items() if state in states), 0)
+        state = next((state for state in STATUS if state in states), None)
+        if otherwise or state is None:
+            return otherwise
+        for check in checks:
+            if check.state == state:
+                print(f"exit status {STATUS[state]}: {check.sentence}", file=sys.stderr)
+        return STATUS[state]
 
 
 def check_run(failing: Failing, summary: Judged, otherwise: int) -> int:
@@ -241,7 +258,7 @@ def check_run(failing: Failing, summary: Judged, otherwise: int) -> int:
     if not failing.asked:
         return otherwise
     refuse_slower(failing)
-    return failing.status(checks_of_run(summary, failing.conditions), otherwise)
+    return failing.status(checks_of_run(summary, failing.conditions, failing.levels), otherwise)
 
 
 def refuse_slower(failing: Failing) -> None:
@@ -281,7 +298,7 @@ def check_campaign(
         for slot in figures.slots
         if slot.state == "finished" and slot.folder is not None
         for run in [campaign.runs.get(slot.position) or read_run(folder / slot.folder, bounds)]
-        for check in checks_of_run(run.summary, failing.conditions)
+        for check in checks_of_run(run.summary, failing.conditions, failing.levels)
     ]
     if "slower" in failing.conditions:
         titles = " against ".join(arm.title for arm in reversed(figures.arms))

@@ -252,7 +252,7 @@ def run_campaign(arguments: Arguments, asked: CampaignSpec, failing: Failing) ->
 def _only_continues(arguments: Arguments) -> None:
     """UsageError where --continue is given with more than how to report: the campaign knows its options."""
     for name, given in arguments.changed().items():
-        if name not in ("continue_campaign", "json", "yes", "fail_on", "junit"):
+        if name not in ("continue_campaign", "json", "yes", "fail_on", "within", "junit"):
             raise UsageError(
                 f"--continue does not go with {'a workload' if name == 'workload' else given}",
                 why="a campaign continues with the options it began with",

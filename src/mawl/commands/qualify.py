@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, TextIO
 import msgspec
 
 from mawl.advice.bounds import AnswerBounds
-from mawl.advice.conditions import checks_of_answer
+from mawl.advice.conditions import checks_of_answer, checks_of_levels
 from mawl.advice.qualification.answer import FEWEST_RUNS
 from mawl.advice.qualification.gather import answer_of
 from mawl.advice.qualification.machine import PodSize, pods_sentence
@@ -38,6 +38,7 @@ from mawl.campaigns.qualify.machine import QualifyMachine, own_directories
 from mawl.campaigns.series import held
 from mawl.commands.arguments import (
     JUNIT,
+    WITHIN,
     Failing,
     bounds_of,
     fail_on,
@@ -49,7 +50,7 @@ from mawl.commands.campaign_settings import check_place, this_machine
 from mawl.commands.choose import rendered_ranking
 from mawl.commands.cluster_run import check_reach, places_on_nodes
 from mawl.commands.qualify_choice import choice_text
-from mawl.commands.reporting import short_path
+from mawl.commands.reporting import read_run, short_path
 from mawl.commands.terminal import require_programs
 from mawl.commands.verbs import Arguments, Verb, option, options_of_run, switch
 from mawl.plan.mix import LOAD_VERSION
@@ -87,7 +88,7 @@ NODE_FIELDS = tuple(field for field in NODE_OPTIONS if field not in ("on", "on_l
 
 FILES_OF_NODES = ("hosts", "ssh_config", "tls_ca", "tls_cert", "tls_key")
 
-ON_THE_WAY = ("pod", "anyway", "yes", "plan", "continue_folder", "json", "fail_on", "junit")
+ON_THE_WAY = ("pod", "anyway", "yes", "plan", "continue_folder", "json", "fail_on", "within", "junit")
 """Options that go with --continue; a qualification begins with the others."""
 
 ANSWER_PAGE = "answer.html"
@@ -153,6 +154,7 @@ class QualifyArguments(Arguments):
     )
     json: bool = switch("print the record as one JSON object", group="how")
     fail_on: list[str] = fail_on("not-carried", "below-guideline")
+    within: list[str] = WITHIN
     junit: str | None = JUNIT
 
 
@@ -245,7 +247,10 @@ def _qualify(
     for line in cleaning(folder, settings().runs(None)):
         print(line, file=sys.stderr)
     if failing.asked:
-        return failing.status(checks_of_answer(record.name, record.answer, failing.conditions))
+        measured = [read_run(folder / run.folder, bounds).summary for run in record.runs_for("measured")]
+        levels = [check for summary in measured for check in checks_of_levels(summary, failing.levels)]
+        checks = checks_of_answer(record.name, record.answer, failing.conditions)
+        return failing.status([*checks, *levels])
     return EXIT_OF_ANSWER[record.answer.carried.answer]
 
 
@@ -308,7 +313,12 @@ def _named_places(arguments: QualifyArguments) -> dict[str, Path]:
         raise UsageError("--places takes two places or more", cure="--places fast=/mnt/fast slow=/mnt/slow")
     given = arguments.changed()
     wrong = next(
-        (given[name] for name in ("continue_folder", "plan", "fail_on", *NODE_FIELDS) if name in given), None
+        (
+            given[name]
+            for name in ("continue_folder", "plan", "fail_on", "within", *NODE_FIELDS)
+            if name in given
+        ),
+        None,
     )
     if wrong:
         raise UsageError(f"{wrong} does not go with --places", cure="qualify each place by itself for that")

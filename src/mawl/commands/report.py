@@ -21,6 +21,7 @@ from mawl.commands.arguments import (
     JUNIT,
     OUTPUT,
     RUNS,
+    WITHIN,
     Failing,
     bounds_of,
     check_campaign,
@@ -103,6 +104,7 @@ class ReportArguments(Arguments):
     )
     runs: str | None = RUNS
     fail_on: list[str] = fail_on("not-carried", "below-guideline", "slower")
+    within: list[str] = WITHIN
     junit: str | None = JUNIT
 
 

@@ -16,6 +16,7 @@ from mawl.commands.arguments import (
     JUNIT,
     PLAN_OPTIONS,
     PROFILE,
+    WITHIN,
     Failing,
     WorkloadArguments,
     bounds_of,
@@ -47,6 +48,7 @@ class RunArguments(WorkloadArguments):
     dry_run: bool = switch("check workload, options and memory, print the plan, start nothing", group="start")
     json: bool = switch("with --dry-run: print the plan as JSON; with a campaign: its report")
     fail_on: list[str] = fail_on("not-carried", "below-guideline", "slower")
+    within: list[str] = WITHIN
     junit: str | None = JUNIT
     campaign_options: Any = options_of_run(*CAMPAIGN_OPTIONS)
     continue_campaign: str | None = option(
