@@ -48,7 +48,7 @@ def run() -> list[Result]:
 def write_packs(place: Path) -> list[Path]:
     """Packs of equal runs with different statements, in a directory."""
     write_published(place / "one")
-    pack(PackRequest(folder=place / "one", campaign=False), place / "one.mawl.zip")
+    pack(PackRequest(folder=place / "one"), place / "one.mawl.zip")
     members = members_of(place / "one.mawl.zip")
     manifest = decode_manifest(members[MANIFEST], "")
     found = []

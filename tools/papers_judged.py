@@ -11,10 +11,13 @@ from typing import Literal
 import msgspec
 
 from mawl.archive.publication import EVERY
+from mawl.archive.qualification import QUALIFICATION_RULES
 from mawl.archive.subject import ValidationRule
 from mawl.records.model.published import papers
 from mawl.records.spec import toml
 from tools.markdown import table
+
+OF_RUNS = tuple(rule for rule in EVERY if rule not in QUALIFICATION_RULES)
 
 WORDS = Path(__file__).with_suffix(".toml")
 SILENT = "not said"
@@ -39,8 +42,8 @@ def _sentence(key: str, rulings: dict[str, PaperRuling], rules: list[ValidationR
     """How many rules a paper meets by what it says, and which."""
     meets = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "met"]
     fails = [rule.label for rule in rules if rule.name in rulings and rulings[rule.name].state == "not met"]
-    silent = len(EVERY) - len(meets) - len(fails)
-    met = f"{len(meets)} of {len(EVERY)} rules" + (f" ({', '.join(meets)})" if meets else "")
+    silent = len(OF_RUNS) - len(meets) - len(fails)
+    met = f"{len(meets)} of {len(OF_RUNS)} rules" + (f" ({', '.join(meets)})" if meets else "")
     return f"- `{key}` meets {met}, does not meet {', '.join(fails)}, and does not say enough for {silent}."
 
 
@@ -49,7 +52,7 @@ def section() -> list[str]:
     judged = papers_judged()
     keys = [paper.source.key for paper in papers()]
     named = {rule for rulings in judged.values() for rule in rulings}
-    rules = [rule for rule in EVERY if rule.name in named]
+    rules = [rule for rule in OF_RUNS if rule.name in named]
     rows = [
         (
             f"{rule.label} {rule.name}",
@@ -57,7 +60,7 @@ def section() -> list[str]:
         )
         for rule in rules
     ]
-    silent = ", ".join(rule.name for rule in EVERY if rule.name not in named)
+    silent = ", ".join(rule.name for rule in OF_RUNS if rule.name not in named)
     words = [
         (f"`{key}`", f"{rule.label} {rule.name}", judged[key][rule.name].words)
         for key in keys

@@ -37,9 +37,9 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, Path]:
     statement = read_statement(place / "statement.toml")
     five, one, nodes = (place / f"{name}.mawl.zip" for name in ("five", "one", "nodes"))
     write_published_cluster(place / "two")
-    pack(PackRequest(folder=place / "five", campaign=True, statement=statement), five)
-    pack(PackRequest(folder=place / "five" / "run-1", campaign=False, statement=statement), one)
-    pack(PackRequest(folder=place / "two", campaign=False, division="open", statement=statement), nodes)
+    pack(PackRequest(folder=place / "five", kind="campaign", statement=statement), five)
+    pack(PackRequest(folder=place / "five" / "run-1", statement=statement), one)
+    pack(PackRequest(folder=place / "two", division="open", statement=statement), nodes)
     return five, one, nodes
 
 

@@ -19,7 +19,7 @@ from pyarrow import parquet
 
 from mawl.advice.judge import RULES
 from mawl.archive.publication import EVERY, INTACT, VALIDITY_NUMBERS, Validation, validate
-from mawl.archive.subject import campaign_subject, run_subject
+from mawl.archive.subject import record_subject, run_subject
 from mawl.records.model.published import papers
 from mawl.records.model.thresholds import value_of
 from mawl.records.store.campaign import read_campaign, write_campaign
@@ -77,7 +77,7 @@ def with_cell(run: Path, table: str, column: str, change: Callable[[Any], Any], 
 
 
 def test_a_campaign_of_five_good_runs_is_accepted(five: Path) -> None:
-    validation = validate(campaign_subject(five))
+    validation = validate(record_subject(five, "campaign"))
     assert failed(validation) == {}
     assert validation.accepted and validation.intact
 
@@ -279,7 +279,7 @@ def test_another_version_of_the_table_is_not_checked_by_this_one(run: Path) -> N
 def test_other_answers_in_another_run_are_found(five: Path, tmp_path: Path) -> None:
     copy = Path(shutil.copytree(five, tmp_path / "five"))
     with_cell(copy / "run-3", "jobs", "answer", lambda value: '{"rows":1000,"checksum":"ab13"}')
-    sentence = failed(validate(campaign_subject(copy)))["agreement"]
+    sentence = failed(validate(record_subject(copy, "campaign")))["agreement"]
     assert "has another answer than in run-1" in sentence
 
 
@@ -287,7 +287,7 @@ def test_a_run_that_is_left_out_of_its_campaign_is_missed(five: Path, tmp_path: 
     copy = Path(shutil.copytree(five, tmp_path / "five"))
     record = read_campaign(copy)
     write_campaign(copy, msgspec.structs.replace(record, slots=record.slots[:4]))
-    assert "4 of the 5 runs" in failed(validate(campaign_subject(copy)))["repeats"]
+    assert "4 of the 5 runs" in failed(validate(record_subject(copy, "campaign")))["repeats"]
 
 
 def test_one_run_five_times_is_no_five_runs(five: Path, tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_one_run_five_times_is_no_five_runs(five: Path, tmp_path: Path) -> None:
     for number in range(2, 6):
         shutil.rmtree(copy / f"run-{number}")
         shutil.copytree(copy / "run-1", copy / f"run-{number}")
-    [ruling] = [one for one in validate(campaign_subject(copy)).rulings if one.name == "repeats"]
+    [ruling] = [one for one in validate(record_subject(copy, "campaign")).rulings if one.name == "repeats"]
     assert "5 of the runs are one and the same run" in ruling.faults[-1].sentence
 
 

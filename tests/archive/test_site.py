@@ -46,8 +46,8 @@ def packs(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     write_published_campaign(place / "five")
     write_published(place / "short", seconds=600.0)
     made = [place / "five.mawl.zip", place / "short.mawl.zip"]
-    pack(PackRequest(folder=place / "five", campaign=True, statement=WORDS), made[0])
-    pack(PackRequest(folder=place / "short", campaign=False), made[1])
+    pack(PackRequest(folder=place / "five", kind="campaign", statement=WORDS), made[0])
+    pack(PackRequest(folder=place / "short"), made[1])
     return made
 
 
@@ -288,7 +288,7 @@ def test_a_site_that_cannot_be_written_keeps_the_earlier_one(packs: list[Path], 
 def test_controls_in_the_words_of_a_maker_break_neither_page_nor_feed(tmp_path: Path) -> None:
     write_published(tmp_path / "short", seconds=600.0)
     words = msgspec.structs.replace(WORDS, system="A\x01\ufffe\u202eB", submitter="\x1b[31mred")
-    pack(PackRequest(folder=tmp_path / "short", campaign=False, statement=words), tmp_path / "s.mawl.zip")
+    pack(PackRequest(folder=tmp_path / "short", statement=words), tmp_path / "s.mawl.zip")
     site = tmp_path / "site"
     assert main(["publish", str(tmp_path / "s.mawl.zip"), "--output", str(site)]) == 0
     feed = ElementTree.parse(site / "feed.xml").getroot()

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright import sync_api
 
+from mawl.archive.container import PackKind
 from mawl.archive.manifest import SubmitterStatement
 from mawl.archive.packing import PackRequest, pack
 from mawl.archive.site.build import build_site
@@ -24,27 +25,27 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("site")
     packs = []
 
-    def made(name: str, system: str, *, campaign: bool, division: str = "closed") -> None:
+    def made(name: str, system: str, *, kind: PackKind = "run", division: str = "closed") -> None:
         words = SubmitterStatement(
             submitter="Example", contact="x@example.com", system=system, storage="ssd", tuning="none"
         )
         packs.append(place / f"{name}.mawl.zip")
         request = PackRequest(
             folder=place / name,
-            campaign=campaign,
+            kind=kind,
             statement=words,
             division=division,  # type: ignore[arg-type]
         )
         pack(request, packs[-1])
 
     write_published_campaign(place / "five")
-    made("five", "Old array", campaign=True)
+    made("five", "Old array", kind="campaign")
     write_published_campaign(place / "other", seconds=1250.0)
-    made("other", "New </script><b>array</b>", campaign=True)
+    made("other", "New </script><b>array</b>", kind="campaign")
     write_published(place / "short", seconds=600.0)
-    made("short", "Short", campaign=False)
+    made("short", "Short")
     write_published(place / "open", seconds=640.0)
-    made("open", "Tuned", campaign=False, division="open")
+    made("open", "Tuned", division="open")
     build_site(packs, place / "site", "urn:x:", {"XDG_CACHE_HOME": str(place / "cache")})
     return place / "site"
 

@@ -258,14 +258,17 @@ RATES: dict[str, float] = {
 GAUGES = {"jobs_running": 4.0, "host.frequency_hertz": 2.5e9}
 
 
-def _samples(start: float, seconds: float, whole: Usage, node: str) -> list[SampleRecord]:
+def _samples(start: float, seconds: float, whole: Usage, node: str, jobs: int) -> list[SampleRecord]:
+    """Of so many jobs at a time."""
     rows = []
+    rates = {name: rate * jobs / 4.0 for name, rate in RATES.items()}
+    rates |= {"host.cpu_idle_seconds": 8.0 - jobs, "mawl_cpu_seconds": RATES["mawl_cpu_seconds"]}
     most = {name: getattr(whole, name) for name in RATES if hasattr(whole, name)}
     for number in range(int(seconds / EVERY) + 1):
         after = number * EVERY
-        values = {name: rate * after for name, rate in RATES.items()}
+        values = {name: rate * after for name, rate in rates.items()}
         values = {name: min(value, most.get(name, value)) for name, value in values.items()}
-        values |= GAUGES
+        values |= {**GAUGES, "jobs_running": float(jobs)}
         rows += [
             SampleRecord(node=node, sampled_at=start + after, series=name, value=value)
             for name, value in values.items()
@@ -280,9 +283,11 @@ def write_published(
     seconds: float = SECONDS,
     campaign: CampaignPart | None = None,
     node: str = NODE,
+    plan: Plan | None = None,
+    **changes: object,
 ) -> RunFacts:
-    """Write the folder of such a run; its facts."""
-    plan = bed_plan()
+    """Write the folder of such a run, of the bed or of another plan; its facts, with ``changes``."""
+    plan = plan or bed_plan()
     jobs, steps, events = [], [], []
     planned = {job.job: job for job in planned_jobs(plan, node, {})}
     for job in plan.jobs():
@@ -295,7 +300,7 @@ def write_published(
         events.append(EventRecord(happened_at=over, event="job_ended", job=job.job, detail="finished"))
     gate = EventRecord(happened_at=start, event="gate_released", detail=f"{plan.gate_jobs} jobs")
     facts = _facts(plan, folder.name, start, seconds, jobs, node)
-    facts = msgspec.structs.replace(facts, campaign=campaign)
+    facts = msgspec.structs.replace(facts, campaign=campaign, **changes)
     writer = RunWriter(folder, msgspec.structs.replace(facts, outcome="running"), plan=plan_toml(plan))
     for event in sorted([gate, *events], key=lambda event: event.happened_at):
         writer.event(event)
@@ -303,7 +308,8 @@ def write_published(
         writer.step(step)
     for record in jobs:
         writer.job(record)
-    writer.samples(_samples(start, seconds, total(job.total for job in jobs), node))
+    whole = total(job.total for job in jobs)
+    writer.samples(_samples(start, seconds, whole, node, len(plan.sessions)))
     for record in jobs:
         own = [step for step in steps if step.job == record.job]
         log = folder / "logs" / f"{record.job}.saslog"

@@ -40,7 +40,7 @@ def write_honest(folder: Path) -> Path:
     write_published(folder / "run")
     write_probe(folder / "probe.json", probe(disk()))
     with contextlib.redirect_stdout(io.StringIO()):
-        pack(PackRequest(folder=folder / "run", campaign=False), folder / "run.mawl.zip")
+        pack(PackRequest(folder=folder / "run"), folder / "run.mawl.zip")
     shutil.copy(SHIPPED / "starter.toml", folder / "workload.toml")
     shutil.copy(TUNING / "volumes.toml", folder / "tuning.toml")
     (folder / "system.toml").write_text(SYSTEM)

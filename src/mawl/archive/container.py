@@ -8,6 +8,7 @@ for a member.  (The zip format: PKWARE APPNOTE.TXT 6.3.3, sections 4.3 and 4.4.)
 
 History of the format
   1.0  first: manifest, statement, runs, and what was printed of them
+  1.1  packs of qualifications
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 import msgspec
 
@@ -28,10 +29,20 @@ from mawl.base.foreign import open_regular
 from mawl.base.units import format_bytes
 from mawl.records.model.derived import FILE as DERIVED
 from mawl.records.store import Run, open_run
-from mawl.records.store.campaign import CAMPAIGN as CAMPAIGN
-from mawl.records.store.files import ARRAYS, FACTS, LARGEST_FACTS_BYTES, LOGS, NODES, PLAN, PROBE, TABLES
+from mawl.records.store.campaign import CAMPAIGN
+from mawl.records.store.files import (
+    ARRAYS,
+    FACTS,
+    LARGEST_FACTS_BYTES,
+    LOGS,
+    NODES,
+    PLAN,
+    PROBE,
+    QUALIFICATION,
+    TABLES,
+)
 
-PACK_VERSION = "1.0"
+PACK_VERSION = "1.1"
 SUFFIX = ".mawl.zip"
 
 MANIFEST = "manifest.json"
@@ -39,6 +50,10 @@ SSH_SIGNATURE, MINISIGN_SIGNATURE = "manifest.json.sig", "manifest.json.minisig"
 SIGNATURES = (SSH_SIGNATURE, MINISIGN_SIGNATURE)
 RUNS, PRINTED = "runs", "printed"
 """Folders of the runs, and of what was printed of each."""
+
+PackKind = Literal["run", "campaign", "qualification"]
+RECORDS: dict[PackKind, str] = {"run": "", "campaign": CAMPAIGN, "qualification": QUALIFICATION}
+"""The member that says which runs there are, by the kind of the pack; a pack of one run has none."""
 
 SUMMARY, REPORT, DISCLOSURE, CONTENTS = "summary.json", "report.md", "disclosure.md", "contents.json"
 PRINTED_FILES = (CONTENTS, DISCLOSURE, REPORT, SUMMARY)

@@ -5,23 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
-
-import msgspec
 
 from mawl.archive.agreement import RunRecords, node_faults, plan_faults, step_faults, time_faults
 from mawl.archive.container import (
-    CAMPAIGN,
     CONTENTS,
     LARGEST_TEXT_BYTES,
     MANIFEST,
     NEEDED,
     PRINTED,
     PRINTED_FILES,
+    RECORDS,
     RUNS,
     SIGNATURES,
     SUMMARY,
 )
+from mawl.archive.difference import differences, named
 from mawl.archive.manifest import Contents, check_signature
 from mawl.archive.packing import PrintedRun
 from mawl.archive.subject import Fault, ValidationRule, ValidationSubject
@@ -32,7 +30,7 @@ from mawl.plan.derived_jobs import derived_programs
 from mawl.records.model.records import Answer, JobRecord
 from mawl.records.model.run import RunFacts
 from mawl.records.store import Run
-from mawl.records.store.campaign import finished_runs
+from mawl.records.store.campaign import ended_runs
 from mawl.records.store.files import JOURNAL, LOGS, OWN_LOG
 from mawl.version import __version__, source_sha256
 
@@ -54,15 +52,16 @@ def _check_complete(subject: ValidationSubject) -> Iterator[Fault]:
             yield from _missing_logs(f"{name}/{place}", node, node.job_records())
     yield from _pack_members(subject)
     try:
-        campaign = subject.campaign
+        record = subject.record
     except MawlError as error:
-        yield Fault(where=CAMPAIGN, sentence=str(error), cure=_COPY_AGAIN)
+        yield Fault(where=RECORDS[subject.kind], sentence=str(error), cure=_COPY_AGAIN)
         return
-    if campaign is not None:
-        finished = finished_runs(campaign)
-        if subject.pack is not None and finished != list(subject.folders):
-            sentence = f"{CAMPAIGN} names {len(finished)} finished runs, and the pack holds others"
-            yield Fault(where=CAMPAIGN, sentence=sentence, cure="pack the whole campaign")
+    if record is not None:
+        ended = ended_runs(record)
+        if subject.pack is not None and ended != list(subject.folders):
+            sentence = f"{RECORDS[subject.kind]} names {len(ended)} ended runs, and the pack holds others"
+            cure = f"pack the whole {subject.kind}"
+            yield Fault(where=RECORDS[subject.kind], sentence=sentence, cure=cure)
 
 
 def _missing_logs(name: str, run: Run, jobs: Sequence[JobRecord]) -> Iterator[Fault]:
@@ -81,14 +80,14 @@ def _pack_members(subject: ValidationSubject) -> Iterator[Fault]:
     if subject.pack is None:
         return
     places = [f"{folder}/{name}/" for folder in (RUNS, PRINTED) for name in subject.folders]
-    campaign = subject.pack.manifest.kind == "campaign"
+    records = {RECORDS[subject.kind]} - {""}
     wanted = {f"{PRINTED}/{name}/{file}" for name in subject.folders for file in PRINTED_FILES}
-    wanted |= {CAMPAIGN} if campaign else set()
+    wanted |= records
     for name in sorted(wanted - set(subject.pack.members)):
         yield Fault(where=name, sentence="is missing", cure=_COPY_AGAIN)
     for name in subject.pack.manifest.members:
         printed = name.startswith(f"{PRINTED}/")
-        placed = any(name.startswith(place) for place in places) or (campaign and name == CAMPAIGN)
+        placed = any(name.startswith(place) for place in places) or name in records
         if not placed or (printed and name not in wanted):
             yield Fault(where=name, sentence="belongs to no run of the pack", cure="make the pack again")
 
@@ -98,7 +97,7 @@ COMPLETE_RULE = ValidationRule(
     name="complete",
     title="Every file of every run is there and can be read",
     shows="Facts, plan, four tables and logs of each run are there, in a format that this mawl reads; of a "
-    "campaign every run that it finished, and of a run on several nodes the logs of each node.",
+    "campaign or qualification every run that ended, and of a run on several nodes the logs of each node.",
     limits="Whether there are other runs: a maker of three campaigns can publish only the best one.",
     check=_check_complete,
 )
@@ -215,13 +214,6 @@ CONTENTS_RULE = ValidationRule(
 
 
 _FIGURES_CURE = "ask for the pack as its maker has it; mawl report prints the figures of the tables"
-MOST_FIGURES_NAMED = 5
-_JUDGED = frozenset(
-    {"mawl_version", "thresholds", "missing", "validity", "answer", "guideline", "limit", "smt"}
-)
-"""Blocks that another version of mawl may word or judge in another way."""
-_RELATIVE_TOLERANCE = 1e-9
-"""Two versions may add the same numbers in another order."""
 
 
 def _check_figures(subject: ValidationSubject) -> Iterator[Fault]:
@@ -239,46 +231,10 @@ def _check_figures(subject: ValidationSubject) -> Iterator[Fault]:
             yield Fault(where=where, sentence="is no summary", cure=_FIGURES_CURE)
             continue
         if paths:
-            shown = "; ".join(paths[:MOST_FIGURES_NAMED])
-            more = f" and {len(paths) - MOST_FIGURES_NAMED} more" if len(paths) > MOST_FIGURES_NAMED else ""
-            yield Fault(
-                where=where, sentence=f"does not agree with the tables: {shown}{more}", cure=_FIGURES_CURE
-            )
+            sentence = f"does not agree with the tables: {named(paths)}"
+            yield Fault(where=where, sentence=sentence, cure=_FIGURES_CURE)
         elif same_code:
             yield Fault(where=where, sentence="is not written as mawl writes it", cure=_FIGURES_CURE)
-
-
-def differences(stated: Any, now: Any, *, exact: bool, path: str = "") -> Iterator[str]:
-    """What two summaries disagree about, by path.
-
-    Unless ``exact``, figures are compared that both have, and judgements are left out.
-    """
-    if isinstance(stated, dict) and isinstance(now, dict):
-        keys = set(stated) | set(now) if exact else (set(stated) & set(now))
-        keys -= frozenset() if exact or path else _JUDGED
-        for key in sorted(keys):
-            place = f"{path}.{key}" if path else key
-            if key not in stated or key not in now:
-                yield f"{place} is only in {'the tables' if key in now else 'what was printed'}"
-            else:
-                yield from differences(stated[key], now[key], exact=exact, path=place)
-    elif isinstance(stated, list) and isinstance(now, list) and len(stated) == len(now):
-        for number, (one, other) in enumerate(zip(stated, now, strict=True)):
-            yield from differences(one, other, exact=exact, path=f"{path}[{number}]")
-    elif not _equal(stated, now, exact=exact):
-        yield f"{path} is printed as {_shortened(stated)}, the tables give {_shortened(now)}"
-
-
-def _equal(stated: Any, now: Any, *, exact: bool) -> bool:
-    numbers = (int, float)
-    if not exact and isinstance(stated, numbers) and isinstance(now, numbers):
-        return abs(stated - now) <= _RELATIVE_TOLERANCE * max(abs(stated), abs(now))
-    return bool(stated == now) and type(stated) is type(now)
-
-
-def _shortened(value: Any) -> str:
-    text = msgspec.json.encode(value).decode()
-    return text if len(text) <= 60 else f"{text[:60]}..."
 
 
 FIGURES_RULE = ValidationRule(

@@ -29,6 +29,7 @@ from mawl.archive.container import (
     MINISIGN_SIGNATURE,
     PACK_VERSION,
     SSH_SIGNATURE,
+    PackKind,
     content_of,
     files_of,
     is_name,
@@ -41,7 +42,6 @@ from mawl.records.store.files import TABLES, major
 
 Division = Literal["closed", "open"]
 Redaction = Literal["host", "user", "paths"]
-PackKind = Literal["run", "campaign"]
 
 
 class SubmitterStatement(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):

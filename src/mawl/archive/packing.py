@@ -1,4 +1,4 @@
-"""Makes a pack of a run or of a campaign's finished runs, with what mawl prints of each run.
+"""Makes a pack of a run, or of the runs of a campaign or qualification, with what mawl prints of each.
 
 With ``--redact`` it first takes private names out of every text of the run (``archive.redaction``).  mawl
 prints figures and pages from the redacted run, and makes no pack if a name is left in a file that is not a
@@ -8,6 +8,7 @@ table.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -15,16 +16,19 @@ from typing import NamedTuple
 
 import msgspec
 
+from mawl.advice.bounds import AnswerBounds
 from mawl.advice.judge import judged
+from mawl.advice.qualification.gather import answer_of
 from mawl.archive.container import (
-    CAMPAIGN,
     CONTENTS,
     DISCLOSURE,
     MANIFEST,
     PRINTED,
+    RECORDS,
     REPORT,
     RUNS,
     SUMMARY,
+    PackKind,
     content_of,
     files_of,
     is_name,
@@ -32,6 +36,7 @@ from mawl.archive.container import (
     summed,
     write_pack,
 )
+from mawl.archive.difference import differing_claims
 from mawl.archive.manifest import (
     Division,
     MemberSum,
@@ -43,10 +48,10 @@ from mawl.archive.manifest import (
     sign,
 )
 from mawl.archive.redaction import (
-    PrivateNames,
     holds_values,
     private_names,
     private_text_left,
+    private_words,
     redacted_folder,
     redacted_json,
     secrets_of,
@@ -57,13 +62,21 @@ from mawl.base.removal import temporary_directory
 from mawl.base.units import counted_noun
 from mawl.figures.view import StoredView
 from mawl.figures.waits import outside_of
+from mawl.records.model.campaign import Campaign
+from mawl.records.model.qualification import Qualification
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.toml import load
 from mawl.records.store import Run, open_run
-from mawl.records.store.campaign import finished_runs, read_campaign
+from mawl.records.store.campaign import (
+    decode_qualification,
+    encode_qualification,
+    ended_runs,
+    read_campaign,
+    read_qualification,
+)
 from mawl.records.store.facts import read_facts
-from mawl.records.store.files import replacing
+from mawl.records.store.files import QUALIFICATION, replacing
 from mawl.records.store.reading import open_run as open_run_reading
 from mawl.records.store.reading import runner_lives
 from mawl.reports import json, markdown
@@ -74,12 +87,12 @@ from mawl.version import __version__, source_sha256
 class PrintedRun:
     """A run folder with its summary, judged by mawl's default bounds without any ``mawl.toml``."""
 
-    def __init__(self, folder: Path, campaign: bytes | None = None) -> None:
-        """``campaign`` is the record of the campaign that the run is packed with.
+    def __init__(self, folder: Path, record: tuple[str, bytes] | None = None) -> None:
+        """``record`` is that of the campaign or qualification that the run is packed with: name and bytes.
 
         Raises ``UnreadableRunError`` where the folder cannot be read.
         """
-        self.folder, self._campaign = folder, campaign
+        self.folder, self._record = folder, record
         self.run = open_run(folder, compacting=False)
         _ = self.run.jobs  # kept for the digests, so that the view does not read the table again
         self.view = StoredView(self.run)
@@ -98,8 +111,8 @@ class PrintedRun:
 
     def contents(self) -> str:
         found = contents_of(self.run)
-        if self._campaign is not None:
-            found.files[CAMPAIGN] = hashlib.sha256(self._campaign).hexdigest()
+        if self._record is not None:
+            found.files[self._record[0]] = hashlib.sha256(self._record[1]).hexdigest()
         return json.render(found) + "\n"
 
     @cached_property
@@ -118,17 +131,21 @@ MOST_NAMED = 5
 
 
 class Packed(NamedTuple):
-    """A pack: its manifest, and what looks private in it still, by member (``private_text_left``)."""
+    """A pack: its manifest, and what looks private in it still, by member (``private_text_left``).
+
+    ``renewed`` is where the answer that the folder has does not follow from its runs: the pack has theirs.
+    """
 
     manifest: PackManifest
     left: dict[str, list[str]]
+    renewed: list[str]
 
 
 class PackRequest(msgspec.Struct, frozen=True, kw_only=True):
-    """What to pack: a run folder, or a ``campaign`` with its runs; ``key`` signs it."""
+    """What to pack: a run folder, or the folder of another ``kind`` with its runs; ``key`` signs it."""
 
     folder: Path
-    campaign: bool
+    kind: PackKind = "run"
     division: Division = "closed"
     redact: Sequence[Redaction] = ()
     replace_secrets: bool = False
@@ -149,34 +166,63 @@ def pack(request: PackRequest, output: Path) -> Packed:
     """
     folders = _runs_of(request)
     facts = {name: _packable(folder, request.division) for name, folder in folders.items()}
-    made_by = read_campaign(request.folder) if request.campaign else None
-    found = secrets_of(folders.values())
+    made_by = None if request.kind == "run" else read_record(request.folder, request.kind)
+    member = RECORDS[request.kind]
+    found = secrets_of(folders.values(), [] if made_by is None else [(member, made_by)])
     if found and not request.replace_secrets:
         raise _holds_secrets(found)
     secrets = [word for words in found.values() for word in words]
     values = values_of(folders.values())
     names = private_names(
-        facts.values(), request.redact, folders=folders.values(), campaign=made_by, secrets=secrets
+        facts.values(), request.redact, folders=folders.values(), record=made_by, secrets=secrets
     )
     with temporary_directory("mawl-pack-") as place:
         members: dict[str, bytes | Path] = {}
-        packed: list[str] = []
+        sources: dict[str, Path] = {}
         left: dict[str, list[str]] = {}
-        record = _campaign_record(request.folder, names) if request.campaign else None
+        renewed: list[str] = []
         for name, folder in folders.items():
             shown = names.replaced(name)
             source = folder
             if names.changes or values.changes or holds_values(folder):
-                source = place / RUNS / str(len(packed))
+                source = place / RUNS / str(len(sources))
                 redacted_folder(folder, source, names, values)
             members |= {f"{RUNS}/{shown}/{file}": source / file for file in files_of(source)}
+            sources[shown] = source
+            left |= {f"{RUNS}/{shown}/{file}": words for file, words in private_text_left(source).items()}
+        record: tuple[str, bytes] | None = None
+        if made_by is not None:
+            content = content_of(request.folder, member)
+            content = redacted_json(content, names) if names.changes else content
+            if isinstance(made_by, Qualification):
+                content, renewed = _with_own_answer(content, request.folder, sources)
+            record = (member, content)
+            members[member] = content
+            if words := private_words(content.decode()):
+                left[member] = words
+        for shown, source in sources.items():
             printed = PrintedRun(source, record).files()
             members |= {f"{PRINTED}/{shown}/{file}": content for file, content in printed.items()}
-            packed.append(shown)
-            left |= {f"{RUNS}/{shown}/{file}": words for file, words in private_text_left(source).items()}
-        if record is not None:
-            members[CAMPAIGN] = record
-        return Packed(_write_pack(request, output, packed, members), left)
+        return Packed(_write_pack(request, output, list(sources), members), left, renewed)
+
+
+def _with_own_answer(content: bytes, folder: Path, sources: Mapping[str, Path]) -> tuple[bytes, list[str]]:
+    """The record of a qualification with the answer of the runs as they are packed, and what that changes."""
+    record = decode_qualification(folder / QUALIFICATION, content)
+    answer = answer_of(in_folders(record, sources), folder, AnswerBounds())
+    changed = [] if record.answer is None else list(differing_claims(record.answer, answer, exact=False))
+    return encode_qualification(msgspec.structs.replace(record, answer=answer)), changed
+
+
+def in_folders(record: Qualification, sources: Mapping[str, Path]) -> Qualification:
+    """The record with the absolute places of its runs, which are given by name."""
+    runs = [
+        msgspec.structs.replace(run, folder=str(source.absolute()))
+        if (source := sources.get(run.folder.partition("/")[2])) is not None
+        else run
+        for run in record.runs
+    ]
+    return msgspec.structs.replace(record, runs=runs)
 
 
 def _holds_secrets(found: Mapping[str, Sequence[str]]) -> UsageError:
@@ -190,19 +236,33 @@ def _holds_secrets(found: Mapping[str, Sequence[str]]) -> UsageError:
 
 
 def _runs_of(request: PackRequest) -> dict[str, Path]:
-    if not request.campaign:
+    if request.kind == "run":
         folder = request.folder
         name = folder.name if is_name(folder.name) else read_facts(folder).run_id
         return {name: folder}
-    record = read_campaign(request.folder)
+    record = read_record(request.folder, request.kind)
     if record.outcome == "running":
         raise UsageError("is not finished", where=str(request.folder), cure="pack it when it is")
-    finished = finished_runs(record)
-    if not finished:
+    if isinstance(record, Qualification) and record.answer is None:
+        cure = f"mawl qualify --continue {shlex.quote(str(request.folder))}, then pack it"
+        raise UsageError("has no answer yet", where=str(request.folder), cure=cure)
+    folders = run_folders(request.folder, record)
+    if not folders:
         raise UsageError(
             "has no finished run", where=str(request.folder), cure="mawl report says how far it came"
         )
-    return {name: request.folder / name for name in finished}
+    return folders
+
+
+def read_record(folder: Path, kind: PackKind) -> Campaign | Qualification:
+    """The record of a campaign or qualification.  Raises ``UnreadableRunError``."""
+    return read_campaign(folder) if kind == "campaign" else read_qualification(folder)
+
+
+def run_folders(folder: Path, record: Campaign | Qualification) -> dict[str, Path]:
+    """The folders of the runs that ended, by name."""
+    place = folder / RUNS if isinstance(record, Qualification) else folder
+    return {name: place / name for name in ended_runs(record)}
 
 
 def outside_in(division: Division, facts: RunFacts) -> list[str]:
@@ -232,11 +292,6 @@ def _packable(folder: Path, division: Division) -> RunFacts:
     return facts
 
 
-def _campaign_record(folder: Path, names: PrivateNames) -> bytes:
-    content = content_of(folder, CAMPAIGN)
-    return redacted_json(content, names) if names.changes else content
-
-
 def _write_pack(
     request: PackRequest, output: Path, runs: list[str], members: dict[str, bytes | Path]
 ) -> PackManifest:
@@ -246,7 +301,7 @@ def _write_pack(
             size, _, sha256 = summed(content)
             sums[name] = MemberSum(bytes=size, sha256=sha256)
         manifest = PackManifest(
-            kind="campaign" if request.campaign else "run",
+            kind=request.kind,
             division=request.division,
             mawl_version=__version__,
             source_sha256=source_sha256(),

@@ -1,7 +1,8 @@
-"""Rules V08 to V27: what a published result needs besides true figures; and what all rules say of a subject.
+"""Rules V08 to V29: what a published result needs besides true figures; and what all rules say of a subject.
 
 V08 is on the workload, V09 to V24 are the rules of validity that every report of a run shows, V25 is on
 repeats, V26 on the facts that a reader needs to repeat the run, V27 on the maker's statement.
+V28 and V29 are on qualifications (``archive.qualification``).
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from mawl.archive.container import MANIFEST
 from mawl.archive.integrity import INTEGRITY_RULES
 from mawl.archive.manifest import REQUIRED_FIELDS, Division, SubmitterStatement
 from mawl.archive.packing import PrintedRun
+from mawl.archive.qualification import ANSWER_RULE, QUALIFICATION_RULES
 from mawl.archive.subject import Fault, Ruling, State, ValidationRule, ValidationSubject, ruling
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
@@ -44,7 +46,7 @@ _WORKLOAD_CURE = "declare it with mawl pack --division open, or run a workload a
 
 def _check_workload(subject: ValidationSubject) -> Iterator[Fault]:
     division = subject.pack.manifest.division if subject.pack is not None else "closed"
-    for name, run in subject.runs.items():
+    for name, run in subject.answering.items():
         facts = run.run.facts
         if facts.node_runs:
             if division == "closed":
@@ -200,9 +202,19 @@ VALIDITY_NUMBERS: tuple[tuple[int, str, str], ...] = (
 _VALIDITY_LIMITS = "Whether the run's own records are true."
 
 
+OF_SINGLE_RUNS = ("scale", "duration")
+"""Rules that, as V25, are not asked of a qualification: V29 says how many and how large its runs are."""
+
+
+def _check_validity(rule: str, subject: ValidationSubject) -> Iterator[Fault] | None:
+    if rule in OF_SINGLE_RUNS and subject.kind == "qualification":
+        return None
+    return validity_faults(rule, subject)
+
+
 def validity_faults(rule: str, subject: ValidationSubject) -> Iterator[Fault]:
     """What one rule of validity found in the runs; a remark is no fault."""
-    for name, run in subject.runs.items():
+    for name, run in subject.answering.items():
         validity = run.summary.validity
         for found in validity.findings:
             if found.rule == rule and found.severity != "remark":
@@ -228,7 +240,7 @@ VALIDITY_RULES = tuple(
         title=title,
         shows=_shows(RULES[name]),
         limits=_VALIDITY_LIMITS,
-        check=partial(validity_faults, name),
+        check=partial(_check_validity, name),
     )
     for number, name, title in VALIDITY_NUMBERS
 )
@@ -237,7 +249,11 @@ VALIDITY_RULES = tuple(
 _REPEATS_CURE = f"run it with mawl run --repeat {FEWEST_REPEATS}, and pack the campaign"
 
 
-def _check_repeats(subject: ValidationSubject) -> Iterator[Fault]:
+def _check_repeats(subject: ValidationSubject) -> Iterator[Fault] | None:
+    return None if subject.kind == "qualification" else _repeats_faults(subject)
+
+
+def _repeats_faults(subject: ValidationSubject) -> Iterator[Fault]:
     arms = Counter(_arm(subject, name) for name in subject.runs)
     for name, run in subject.runs.items():
         there, said = arms[_arm(subject, name)], run.run.facts.repeats
@@ -275,7 +291,7 @@ _DISCLOSURE_CURE = "run it on a kernel and with permissions that show it (mawl d
 
 
 def _check_disclosure(subject: ValidationSubject) -> Iterator[Fault]:
-    for name, run in subject.runs.items():
+    for name, run in subject.answering.items():
         missing = list(undisclosed(run.run.facts))
         if missing:
             yield Fault(where=name, sentence=f"not known: {', '.join(missing)}", cure=_DISCLOSURE_CURE)
@@ -344,13 +360,14 @@ EVERY: tuple[ValidationRule, ...] = (
     REPEATS_RULE,
     DISCLOSURE_RULE,
     STATEMENT_RULE,
+    *QUALIFICATION_RULES,
 )
-INTACT = frozenset(rule.number for rule in INTEGRITY_RULES)
+INTACT = frozenset(rule.number for rule in (*INTEGRITY_RULES, ANSWER_RULE))
 """Numbers of the rules that say whether figures are those that were measured, whatever they are worth."""
 
 
 class Validation(msgspec.Struct, frozen=True, kw_only=True):
-    """``accepted``: every rule that is asked was passed.  ``intact``: those of V01 to V07 were.
+    """``accepted``: every rule that is asked was passed.  ``intact``: V01 to V07 and V28 were.
 
     ``division`` and ``statement`` are those of a pack, None for a folder.
     """

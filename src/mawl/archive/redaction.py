@@ -26,6 +26,7 @@ from mawl.base.foreign import json_tree, toml_tree
 from mawl.base.private_text import hosts_in, is_private_path, paths_in, replace_paths, secrets_in
 from mawl.plan.environment import values_of_file
 from mawl.records.model.campaign import Campaign
+from mawl.records.model.qualification import Qualification
 from mawl.records.model.run import RunFacts
 from mawl.records.store.facts import read_facts
 from mawl.records.store.files import LOGS, PLAN, TABLES
@@ -81,13 +82,13 @@ def private_names(
     wanted: Sequence[Redaction],
     *,
     folders: Collection[Path] = (),
-    campaign: Campaign | None = None,
+    record: Campaign | Qualification | None = None,
     secrets: Iterable[str] = (),
     user: str | None = None,
 ) -> PrivateNames:
-    """The private names of runs and of their campaign; ``user`` defaults to the user who runs mawl."""
+    """The private names of runs and of their record; ``user`` defaults to the user who runs mawl."""
     every = list(facts)
-    told = [msgspec.to_builtins(one) for one in (*every, *([] if campaign is None else [campaign]))]
+    told = [msgspec.to_builtins(one) for one in (*every, *([] if record is None else [record]))]
     texts = [text for one in told for text in _texts(one)]
     texts += [text for folder in folders for text in _texts(_plain_plan(folder))]
     words = {secret: f"secret-{number}" for number, secret in enumerate(dict.fromkeys(secrets), 1)}
@@ -97,16 +98,20 @@ def private_names(
             words[path] = f"/redacted/place-{number}"
         for number, group in enumerate(sorted({group for path in paths for group in _groups_of(path)}), 1):
             words.setdefault(group, f"volume-group-{number}")
+    logins = _logins(record)
     if "host" in wanted:
         hosts = {node.name for one in every for node in one.nodes} | {socket.gethostname()}
         hosts |= {storage.node for one in every for storage in one.storage_runs}
-        hosts |= {campaign.machine.name} if campaign is not None and campaign.machine.name else set()
+        hosts |= {record.machine.name} if record is not None and record.machine.name else set()
+        hosts |= {host for _, host in logins}
+        hosts |= {node.name for node in record.nodes} if isinstance(record, Qualification) else set()
         hosts |= {host for text in texts for host in hosts_in(text)}
         for number, host in enumerate(sorted(hosts), 1):
             words[host] = f"host-{number}"
         words |= _array_words(folders)
     if "user" in wanted:
         users = {part for path in paths for part in re.findall(r"^/home/([^/]+)", path)}
+        users |= {user for user, _ in logins if user}
         users |= {name for one in every for text in one.remarks for name in _USER_OF_OTHERS.findall(text)}
         for number, name in enumerate(sorted(users | {user} if user else users | _own_names()), 1):
             words[name] = f"user-{number}"
@@ -121,6 +126,13 @@ def _array_words(folders: Collection[Path]) -> dict[str, str]:
     files = sorted({file.name for one in held for file in one.files})
     kinds = (("statistics", files), ("array-volume", volumes), ("array", arrays))
     return {name: f"{kind}-{number}" for kind, found in kinds for number, name in enumerate(found, 1) if name}
+
+
+def _logins(record: Campaign | Qualification | None) -> list[tuple[str, str]]:
+    """User, perhaps empty, and host of the nodes and storage servers that a qualification was to reach."""
+    asked = record.asked.nodes if isinstance(record, Qualification) else None
+    words = () if asked is None else (*asked.ssh, *asked.storage_node)
+    return [(user, host) for user, _, host in (word.rpartition("@") for word in words)]
 
 
 def _own_names() -> set[str]:
@@ -173,21 +185,33 @@ def _unsearchable(error: ValueError) -> UsageError:
     )
 
 
-def secrets_of(folders: Iterable[Path]) -> dict[str, list[str]]:
-    """Words of run folders that look like secrets, by the name of their file; each word at its first file."""
+def secrets_of(
+    folders: Iterable[Path], records: Iterable[tuple[str, msgspec.Struct]] = ()
+) -> dict[str, list[str]]:
+    """Words that look like secrets, by the name of their file in run folders, or that of a record of them.
+
+    Each word is at its first file.
+    """
     found: dict[str, list[str]] = {}
     seen: set[str] = set()
+    for name, part in _searched(folders, records):
+        fresh = [word for word in dict.fromkeys(secrets_in(part)) if word not in seen]
+        seen |= set(fresh)
+        if fresh:
+            found.setdefault(name, []).extend(fresh)
+    return found
+
+
+def _searched(
+    folders: Iterable[Path], records: Iterable[tuple[str, msgspec.Struct]]
+) -> Iterator[tuple[str, str]]:
+    """Texts that may hold secrets, with the name of their file; of a plan each vector, too."""
     for folder in folders:
         arguments = [" ".join(vector) for vector in _vectors(_plain_plan(folder))]
         for name, text in _written_texts(folder):
-            words = [
-                word for part in (text, *(arguments if name == PLAN else ())) for word in secrets_in(part)
-            ]
-            fresh = [word for word in dict.fromkeys(words) if word not in seen]
-            seen |= set(fresh)
-            if fresh:
-                found.setdefault(name, []).extend(fresh)
-    return found
+            yield from ((name, part) for part in (text, *(arguments if name == PLAN else ())))
+    for name, record in records:
+        yield from ((name, text) for text in _texts(msgspec.to_builtins(record)))
 
 
 def values_of(folders: Iterable[Path]) -> PrivateNames:
@@ -202,10 +226,14 @@ def private_text_left(folder: Path) -> dict[str, list[str]]:
     """Paths and hosts that the texts of a folder still have, by the name of their file."""
     found = {}
     for name, text in _written_texts(folder):
-        words = [word for word in (*paths_in(text), *hosts_in(text)) if not word.startswith("/redacted/")]
-        if words:
+        if words := private_words(text):
             found[name] = words
     return found
+
+
+def private_words(text: str) -> list[str]:
+    """Paths and hosts that a text still has."""
+    return [word for word in (*paths_in(text), *hosts_in(text)) if not word.startswith("/redacted/")]
 
 
 def _vectors(plan: Any) -> Iterator[list[str]]:

@@ -1,6 +1,6 @@
-"""What the rules of ``mawl validate`` judge (a pack, a run folder or a campaign), and what a rule is.
+"""What the rules of ``mawl validate`` judge (a pack, or the folder of runs), and what a rule is.
 
-A pack is opened safely; a run folder or campaign is read in its place.
+A pack is opened safely; a run, campaign or qualification is read in its place.
 """
 
 from __future__ import annotations
@@ -13,22 +13,23 @@ from typing import Literal
 import msgspec
 
 from mawl.archive.container import (
-    CAMPAIGN,
     LARGEST_TEXT_BYTES,
     MANIFEST,
     PRINTED,
+    RECORDS,
     RUNS,
     SIGNATURES,
     Member,
+    PackKind,
     extract,
     read_member,
     read_members,
 )
 from mawl.archive.manifest import PackManifest, decode_manifest
-from mawl.archive.packing import PrintedRun
+from mawl.archive.packing import PrintedRun, read_record, run_folders
 from mawl.base.errors import MawlError
 from mawl.records.model.campaign import Campaign
-from mawl.records.store.campaign import finished_runs, read_campaign
+from mawl.records.model.qualification import Qualification
 
 
 class Pack:
@@ -54,6 +55,8 @@ class Pack:
 class ValidationSubject:
     """``runs`` are the folders of the runs by name; ``pack`` is None for a folder.
 
+    ``place`` is the folder of the campaign or qualification, None for a single run.
+
     ``printed`` says of a pack's run what was printed of it: member's last name to its bytes.  ``signers`` is
     the reader's file of keys.
     """
@@ -64,11 +67,12 @@ class ValidationSubject:
         runs: Mapping[str, Path],
         *,
         pack: Pack | None = None,
-        campaign: Path | None = None,
+        kind: PackKind = "run",
+        place: Path | None = None,
         signers: Path | None = None,
     ) -> None:
         self.name, self.folders, self.pack, self.signers = name, dict(runs), pack, signers
-        self._campaign = campaign
+        self.kind, self.place = kind, place
 
     @property
     def runs(self) -> dict[str, PrintedRun]:
@@ -81,20 +85,32 @@ class ValidationSubject:
     @cached_property
     def _all(self) -> dict[str, PrintedRun | MawlError]:
         found: dict[str, PrintedRun | MawlError] = {}
-        campaign = (
-            self.pack.read(CAMPAIGN) if self.pack is not None and CAMPAIGN in self.pack.members else None
-        )
+        member = RECORDS[self.kind]
+        there = self.pack is not None and member in self.pack.members
+        record = (member, self.pack.read(member)) if self.pack is not None and there else None
         for name, folder in self.folders.items():
             try:
-                found[name] = PrintedRun(folder, campaign)
+                found[name] = PrintedRun(folder, record)
             except MawlError as error:
                 found[name] = error
         return found
 
     @cached_property
-    def campaign(self) -> Campaign | None:
-        """The campaign that the runs are of; None for a single run.  Raises UnreadableRunError."""
-        return None if self._campaign is None else read_campaign(self._campaign)
+    def record(self) -> Campaign | Qualification | None:
+        """What the runs are of; None for a single run.  Raises UnreadableRunError."""
+        return None if self.place is None else read_record(self.place, self.kind)
+
+    @property
+    def answering(self) -> dict[str, PrintedRun]:
+        """The runs that a result rests on: of a qualification neither calibrations nor disturbed runs."""
+        if not isinstance(self.record, Qualification):
+            return self.runs
+        rests = {
+            run.folder.partition("/")[2]
+            for run in self.record.runs
+            if run.state == "finished" and run.purpose in ("measured", "search", "one-node")
+        }
+        return {name: run for name, run in self.runs.items() if name in rests}
 
     def printed(self, run: str) -> dict[str, bytes]:
         """What the pack printed of a run; nothing for a folder."""
@@ -116,7 +132,8 @@ def pack_subject(path: Path, folder: Path, signers: Path | None = None) -> Valid
         path.name,
         {name: folder / RUNS / name for name in pack.manifest.runs},
         pack=pack,
-        campaign=folder if pack.manifest.kind == "campaign" else None,
+        kind=pack.manifest.kind,
+        place=folder if RECORDS[pack.manifest.kind] else None,
         signers=signers,
     )
 
@@ -126,16 +143,15 @@ def run_subject(folder: Path) -> ValidationSubject:
     return ValidationSubject(folder.name, {folder.name: folder})
 
 
-def campaign_subject(folder: Path) -> ValidationSubject:
-    """A campaign in its place, with its finished runs.  Raises UnreadableRunError."""
-    record = read_campaign(folder)
-    folders = {name: folder / name for name in finished_runs(record)}
-    return ValidationSubject(folder.name, folders, campaign=folder)
+def record_subject(folder: Path, kind: PackKind) -> ValidationSubject:
+    """A campaign or qualification in its place, with its ended runs.  Raises UnreadableRunError."""
+    record = read_record(folder, kind)
+    return ValidationSubject(folder.name, run_folders(folder, record), kind=kind, place=folder)
 
 
 def _place(name: str) -> str | None:
-    """Where a member goes below the folder: runs and the campaign only."""
-    return name if name.startswith(f"{RUNS}/") or name == CAMPAIGN else None
+    """Where a member goes below the folder: runs and the record of them only."""
+    return name if name.startswith(f"{RUNS}/") or name in RECORDS.values() else None
 
 
 State = Literal["passed", "failed", "not known", "not asked"]

@@ -1,4 +1,4 @@
-"""Packs: one file of a run or campaign, its check by numbered rules, and a static site of several."""
+"""Packs: one file of a run, campaign or qualification, its check by rules, and a static site of several."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Literal, cast, get_args
 
 from mawl.archive.bounded_reading import TRUSTED_HELP, read_bounded_by
-from mawl.archive.container import SUFFIX
+from mawl.archive.container import RECORDS, SUFFIX, PackKind
+from mawl.archive.difference import named
 from mawl.archive.manifest import Redaction, SubmitterStatement
 from mawl.archive.packing import MOST_NAMED, PackRequest, pack, read_statement
 from mawl.archive.publication import Validation, checks_of, render, validate
-from mawl.archive.subject import ValidationSubject, campaign_subject, pack_subject, run_subject
+from mawl.archive.subject import ValidationSubject, pack_subject, record_subject, run_subject
 from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory
@@ -24,21 +25,21 @@ from mawl.commands.reporting import short_path
 from mawl.commands.terminal import width_of, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
 from mawl.records.store import locate
-from mawl.records.store.campaign import campaign_folder
+from mawl.records.store.files import folder_with
 from mawl.reports import json
 from mawl.reports.exports import render_junit
 
 
 class PackArguments(Arguments):
-    """One file of a run or campaign that others can check: its data, what mawl printed from it, and a
-    manifest.
+    """One file of a run, campaign or qualification that others can check: its data, what mawl printed from
+    it, and a manifest.
 
     mawl validate checks such a pack, mawl help pack-and-validate says what a pack can prove.
     """
 
     run: str = operand(
         "RUN",
-        "a run folder, a run id, or latest (default); or the folder or name of a campaign, for all its runs",
+        "a run folder, a run id, or latest (default); or the folder or name of a campaign or qualification",
         default="latest",
     )
     output: str | None = option("FILE", f"write there (default: NAME{SUFFIX} in this directory)")
@@ -66,8 +67,7 @@ def run_pack(arguments: PackArguments) -> int:
             f"--redact does not know {unknown[0]!r}", cure=f"choose from {','.join(get_args(Redaction))}"
         )
     runs = settings().runs(arguments.runs)
-    campaign = campaign_folder(arguments.run, runs)
-    folder = locate(arguments.run, runs) if campaign is None else campaign.resolve()
+    kind, folder = _found(arguments.run, runs)
     output = Path(arguments.output or f"{folder.name}{SUFFIX}")
     if output.exists() and not output.is_file():
         why = "a directory" if output.is_dir() else "not a regular file"
@@ -78,7 +78,7 @@ def run_pack(arguments: PackArguments) -> int:
     packed = pack(
         PackRequest(
             folder=folder,
-            campaign=campaign is not None,
+            kind=kind,
             division=arguments.division,
             redact=[cast(Redaction, word) for word in wanted],
             replace_secrets=arguments.yes,
@@ -90,6 +90,8 @@ def run_pack(arguments: PackArguments) -> int:
     size = format_bytes(output.stat().st_size)
     count = counted_noun(len(packed.manifest.runs), "run")
     print(f"pack: {shlex.quote(short_path(output.absolute()))} ({count}, {size})")
+    if packed.renewed:
+        print(f"notice: the pack has the answer of the runs, not that of the folder: {named(packed.renewed)}")
     for member, words in packed.left.items():
         some = ", ".join(printable(word) for word in words[:MOST_NAMED])
         more = f" and {len(words) - MOST_NAMED} more" if len(words) > MOST_NAMED else ""
@@ -104,14 +106,16 @@ VALIDATE_STATUS = "exit status: 0 accepted, 1 not accepted or no pack, 2 wrong u
 
 
 class ValidateArguments(Arguments):
-    """Check a pack, a run or a campaign by numbered rules: is it whole, unaltered, and fit to publish?
+    """Check a pack, a run, a campaign or a qualification by numbered rules: is it whole, unaltered, and fit
+    to publish?
 
     mawl help pack-and-validate says what the rules show.
     """
 
     subject: str = operand(
         "PACK|RUN",
-        "a file that mawl pack wrote; or a run folder, a run id, latest (default), a campaign",
+        "a file that mawl pack wrote; or a run folder, a run id, latest (default), the folder or name of a "
+        "campaign or qualification",
         default="latest",
     )
     signers: str | None = option(
@@ -156,10 +160,16 @@ def _subject(name: str, runs: Path, signers: Path | None, place: Path) -> Valida
         return pack_subject(path, place, signers)
     if signers is not None:
         raise UsageError("--signers goes with a pack", cure="name the file that mawl pack wrote")
-    campaign = campaign_folder(name, runs)
-    if campaign is not None:
-        return campaign_subject(campaign.resolve())
-    return run_subject(locate(name, runs))
+    kind, folder = _found(name, runs)
+    return run_subject(folder) if kind == "run" else record_subject(folder, kind)
+
+
+def _found(name: str, runs: Path) -> tuple[PackKind, Path]:
+    """The kind and the folder of what a path, or a name in ``runs``, means."""
+    for kind, record in RECORDS.items():
+        if record and (folder := folder_with(record, name, runs)) is not None:
+            return kind, folder.resolve()
+    return "run", locate(name, runs)
 
 
 class PublishArguments(Arguments):

@@ -34,7 +34,14 @@ from mawl.advice.qualification.evidence import (
     small_mix,
     uncounted,
 )
-from mawl.advice.qualification.fits import changes_of, fits_of, ratio_of, with_the_measured
+from mawl.advice.qualification.fits import (
+    at_least,
+    below_the_mix,
+    changes_of,
+    fits_of,
+    ratio_of,
+    with_the_measured,
+)
 from mawl.advice.qualification.machine import (
     IN_PLACE_OF_REACH,
     NO_PROBE,
@@ -53,10 +60,13 @@ from mawl.base.units import format_plain
 from mawl.figures.campaign import session_run
 from mawl.figures.comparison.sides import compared_run
 from mawl.figures.knee import SessionRun
+from mawl.figures.missing import counted
 from mawl.figures.statistics import Interval, interval_of
 from mawl.figures.view import StoredView
 from mawl.figures.waits import job_sums, outside_of, pooled
+from mawl.plan.catalogue import CATALOGUE
 from mawl.plan.mix import mix_range
+from mawl.plan.spec import SCALES
 from mawl.records.model.probe import Probe
 from mawl.records.model.qualification import (
     MOST_MINUTES,
@@ -70,7 +80,7 @@ from mawl.records.model.summary.judgement import Guideline, Parts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.sources import NODE_OPTIONS, words_of
-from mawl.records.store import open_run
+from mawl.records.store import Run, open_run
 from mawl.records.store.side_files import probe_of
 from mawl.simulation.forecast import Fitting, base_of, is_uncached
 
@@ -401,3 +411,41 @@ def _simulated_changes(
         return changes_of(fitting, bounds.answer_bound), "no single change was found that would help"
     except UsageError as error:
         return [], str(error)
+
+
+def forecast_of(folders: Sequence[Path], probe: Probe | None, sessions: int, answer_bound: float) -> Fits:
+    """The most sessions whose simulated slowdown stays within the bound, from the middle measured run."""
+    found: list[tuple[float, Path]] = []
+    for folder in folders:
+        value = judged(StoredView(open_run(folder))).answer.slowdown
+        if value is not None:
+            found.append((value, folder))
+    if not found:
+        return Fits(sessions=None, reason="the slowdown of no run is known")
+    measured, folder = sorted(found)[(len(found) - 1) // 2]
+    stored = open_run(folder)
+    view = StoredView(stored)
+    base = base_of(view, judged(view), probe=probe)
+    mix = mix_range(sessions)
+    fit = Fitting(base=base, sessions=sessions, measured=measured, **mix._asdict())
+    low = fit.most_sessions(base.own, answer_bound)
+    if low is None:
+        return below_the_mix("forecast", mix)
+    spread = value_of("qualification.forecast_spread_ratio") * low
+    least = max(round(low - spread), mix.fewest)
+    if low == mix.most:
+        return at_least(least, "forecast", mix)
+    return Fits(sessions=low, low=least, high=min(max(round(low + spread), low + 1), mix.most))
+
+
+def core_speed_of(calibration: Run) -> float:
+    """Reference seconds of the programs of a calibration over the CPU seconds that they took there."""
+    jobs = [job for job in counted(calibration.job_records()) if job.usage.cpu_seconds]
+    reference = sum(CATALOGUE[job.program].cpu_seconds(SCALES["smoke"]) for job in jobs)
+    measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
+    return reference / measured if measured else 1.0
+
+
+def disturbance_of(view: StoredView) -> str | None:
+    """What other work did during a run, where that was too much."""
+    return "; ".join(one.reason for one in raised_by(view, None)) or None

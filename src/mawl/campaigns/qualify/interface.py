@@ -13,6 +13,7 @@ import msgspec
 
 from mawl.base.errors import InterruptedRunError, UnsuitableMachineError
 from mawl.records.model.qualification import (
+    ENDED_STATES,
     CacheMode,
     Fits,
     PhaseName,
@@ -291,7 +292,7 @@ class Runs:
         return sum(
             run.seconds or 0.0
             for run in self.record.runs
-            if run.state in ("finished", "disturbed", "left out") and run.purpose in purposes
+            if run.state in ENDED_STATES and run.purpose in purposes
         )
 
     def begun(self, purpose: RunPurpose, position: int) -> QualifyRun | None:

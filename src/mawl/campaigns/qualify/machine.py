@@ -12,14 +12,14 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.advice.answer import raised_by
 from mawl.advice.judge import judged
+from mawl.advice.qualification.gather import disturbance_of, forecast_of
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import InterruptedRunError, UnreadableRunError, UnsuitableMachineError
 from mawl.base.units import counted_noun, format_rate
 from mawl.campaigns.process import run_task, without_settings
 from mawl.campaigns.qualify.interface import Model, ObservedMachine, ObservedRun, RunWish, WritableSpace
-from mawl.campaigns.qualify.model import CalibratedModel, fitting, probe_in
+from mawl.campaigns.qualify.model import CalibratedModel, probe_in
 from mawl.figures.others import other_programs_of
 from mawl.figures.view import StoredView
 from mawl.measure.devices import Mount, mount_of, read_mounts
@@ -231,7 +231,7 @@ class QualifyMachine:
         return CalibratedModel(open_run(calibration), probe_in(probe), open_run(mix))
 
     def fitting(self, runs: Sequence[Path], probe: Path, sessions: int, answer_bound: float) -> Fits:
-        return fitting(runs, probe_in(probe), sessions, answer_bound)
+        return forecast_of(runs, probe_in(probe), sessions, answer_bound)
 
 
 def alone_workload() -> WorkloadSpec:
@@ -346,7 +346,7 @@ def _read_run(folder: Path, repeats: int) -> ObservedRun:
         slowdown=summary.answer.slowdown,
         bad_jobs=bad,
         others_cpu_ratio=foreign_cpu_ratio(view),
-        disturbance="; ".join(one.reason for one in raised_by(view, None)) or None,
+        disturbance=disturbance_of(view),
         heavy=[str(one) for one in notable(other_programs_of(view.facts)[0])],
     )
 

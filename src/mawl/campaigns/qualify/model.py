@@ -9,14 +9,13 @@ way.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import msgspec
 
 from mawl.advice.judge import judged
-from mawl.advice.qualification.fits import at_least, below_the_mix
+from mawl.advice.qualification.gather import core_speed_of
 from mawl.advice.validity.host import foreign_cpu_ratio
 from mawl.base.errors import MawlError
 from mawl.base.process import importing
@@ -26,10 +25,8 @@ from mawl.figures.missing import counted
 from mawl.figures.view import StoredView
 from mawl.measure.machine import Machine, read_machine
 from mawl.plan.catalogue import CATALOGUE
-from mawl.plan.mix import mix_range
 from mawl.plan.workload import Plan
 from mawl.records.model.probe import Probe
-from mawl.records.model.qualification import Fits
 from mawl.records.model.run import NodeFacts, RunFacts
 from mawl.records.model.summary.summary import Judged
 from mawl.records.model.thresholds import value_of
@@ -39,7 +36,7 @@ from mawl.records.store.files import PROBE, QUALIFICATION
 from mawl.records.store.side_files import read_probe
 from mawl.simulation.demand import FIXED_KINDS, JobDemand, scale_job
 from mawl.simulation.engine import SimulatedJob, SimulationOutcome, active_seconds
-from mawl.simulation.forecast import Fitting, base_of
+from mawl.simulation.forecast import base_of
 from mawl.simulation.measured_system import cores_of
 from mawl.simulation.scenario import Scenario, run_scenario
 from mawl.simulation.system import System
@@ -49,9 +46,6 @@ INPUT_BYTES_PER_SECOND_PER_CORE = 40e6
 
 IDLE_RATIO = 0.1
 """A program that waits this part of its time for a processor, alone, has company."""
-
-FORECAST_SPREAD_RATIO = 0.12
-"""Part by which the number of sessions that fits may be off: the forecast has no other measured spread."""
 
 
 class CalibratedModel:
@@ -71,7 +65,7 @@ class CalibratedModel:
         facts = calibration.facts
         self.overhead_seconds = _overhead_seconds(facts, summary)
         self.others_cpu_ratio = foreign_cpu_ratio(view)
-        self.core_speed = _core_speed(calibration)
+        self.core_speed = core_speed_of(calibration)
         self.mutual_slowing_ratio = None if mix is None else _mutual_slowing_ratio(calibration, mix)
         self.read_reach_ratio: float | None = _at_most_one(summary.io.reach.read_ratio)
         self.write_reach_ratio: float | None = _at_most_one(summary.io.reach.write_ratio)
@@ -129,31 +123,6 @@ class CalibratedModel:
         return min(made / seconds, usual) if seconds else usual
 
 
-def fitting(folders: Sequence[Path], probe: Probe | None, sessions: int, answer_bound: float) -> Fits:
-    """The most sessions whose simulated slowdown stays within the bound, from the middle measured run."""
-    found: list[tuple[float, Path]] = []
-    for folder in folders:
-        value = judged(StoredView(open_run(folder))).answer.slowdown
-        if value is not None:
-            found.append((value, folder))
-    if not found:
-        return Fits(sessions=None, reason="the slowdown of no run is known")
-    measured, folder = sorted(found)[(len(found) - 1) // 2]
-    stored = open_run(folder)
-    view = StoredView(stored)
-    base = base_of(view, judged(view), probe=probe)
-    mix = mix_range(sessions)
-    fit = Fitting(base=base, sessions=sessions, measured=measured, **mix._asdict())
-    low = fit.most_sessions(base.own, answer_bound)
-    if low is None:
-        return below_the_mix("forecast", mix)
-    spread = FORECAST_SPREAD_RATIO * low
-    least = max(round(low - spread), mix.fewest)
-    if low == mix.most:
-        return at_least(least, "forecast", mix)
-    return Fits(sessions=low, low=least, high=min(max(round(low + spread), low + 1), mix.most))
-
-
 def probe_in(path: Path) -> Probe | None:
     """The probe's results; None where there are none."""
     return read_probe(path) if path.exists() else None
@@ -177,14 +146,6 @@ def _others(summary: Judged, cores: float) -> float:
     share = float(on_cpu / (on_cpu + queue))
     certain = min((1.0 - share) / IDLE_RATIO, 1.0)
     return certain * max(cores / share - 1.0, 0.0)
-
-
-def _core_speed(calibration: Run) -> float:
-    """Reference seconds of the programs over what they took here."""
-    jobs = [job for job in counted(calibration.job_records()) if job.usage.cpu_seconds]
-    reference = sum(CATALOGUE[job.program].cpu_seconds(SMOKE) for job in jobs)
-    measured = sum(job.usage.cpu_seconds or 0.0 for job in jobs)
-    return reference / measured if measured else 1.0
 
 
 def _mutual_slowing_ratio(calibration: Run, mix: Run) -> float | None:

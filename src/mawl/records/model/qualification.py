@@ -35,6 +35,8 @@ PHASES: tuple[PhaseName, ...] = (
 PhaseState = Literal["waiting", "running", "done", "skipped", "failed"]
 RunPurpose = Literal["calibration", "calibration-mix", "one-node", "measured", "search"]
 RunState = Literal["running", "finished", "refused", "interrupted", "disturbed", "left out"]
+ENDED_STATES: tuple[RunState, ...] = ("finished", "disturbed", "left out")
+"""Those of runs that came to their end."""
 QualificationOutcome = Literal["running", "planned", "finished", "failed", "interrupted", "busy"]
 CacheMode = Literal["none", "cold"]
 AnswerWord = Literal["carried", "not carried", "not known"]

@@ -18,7 +18,12 @@ from mawl.records.model.campaign import (
     Campaign,
     SettingRecord,
 )
-from mawl.records.model.qualification import PHASES, QUALIFICATION_FORMAT_VERSION, Qualification
+from mawl.records.model.qualification import (
+    ENDED_STATES,
+    PHASES,
+    QUALIFICATION_FORMAT_VERSION,
+    Qualification,
+)
 from mawl.records.store.facts import Plain, decoded, from_plain, instant_of, to_plain
 from mawl.records.store.files import (
     FACTS,
@@ -127,8 +132,13 @@ def locate_campaign(name: str, runs: Path) -> Path:
     return folder.resolve()
 
 
-def finished_runs(record: Campaign) -> list[str]:
-    """The folders of a campaign's finished runs, by their names in its folder, in order."""
+def ended_runs(record: Campaign | Qualification) -> list[str]:
+    """Names of the folders of runs that came to their end, in order; those of a qualification lie in runs.
+
+    The disturbed runs of a qualification, which count in nothing, came to their end, too.
+    """
+    if isinstance(record, Qualification):
+        return [run.folder.partition("/")[2] for run in record.runs if run.state in ENDED_STATES]
     return [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None]
 
 
@@ -166,7 +176,7 @@ def runs_and_campaigns(word: str, runs: Path) -> FoundRuns:
         if folder.name == LATEST:
             continue
         try:
-            finished = finished_runs(read_campaign(folder))
+            finished = ended_runs(read_campaign(folder))
         except UnreadableRunError as error:
             damaged.append(error)
             continue
@@ -212,7 +222,7 @@ def runs_of_one_arm(folder: Path) -> list[Path]:
             why=f"it was made by {'mawl tune search' if record.kind == 'search' else f'--{record.kind}'}",
             cure=f"mawl report {shlex.quote(str(folder))} compares its arms, or name run folders of one arm",
         )
-    runs = [folder / name for name in finished_runs(record)]
+    runs = [folder / name for name in ended_runs(record)]
     if not runs:
         raise UsageError(
             "has no finished run yet",
@@ -271,10 +281,14 @@ def plain_qualification(record: Qualification) -> Plain:
     return plain
 
 
+def encode_qualification(record: Qualification) -> bytes:
+    """The record as the bytes of its file, in the current format."""
+    return msgspec.json.format(msgspec.json.encode(plain_qualification(record)), indent=2) + b"\n"
+
+
 def write_qualification(folder: Path, record: Qualification) -> None:
-    """Replace the record, in the current format; raises OSError."""
-    plain = plain_qualification(record)
-    replace_file(folder / QUALIFICATION, msgspec.json.format(msgspec.json.encode(plain), indent=2) + b"\n")
+    """Replace the record; raises OSError."""
+    replace_file(folder / QUALIFICATION, encode_qualification(record))
 
 
 def read_qualification(folder: Path) -> Qualification:
@@ -283,7 +297,7 @@ def read_qualification(folder: Path) -> Qualification:
     Raises ``UnreadableRunError`` naming the file and what is wrong with it.
     """
     path = folder / QUALIFICATION
-    record = _decode_qualification(
+    record = decode_qualification(
         path, read_bounded(path, "name the folder of a qualification", inside=folder)
     )
     if record.outcome == "running" and not is_worked_on(folder):
@@ -291,7 +305,8 @@ def read_qualification(folder: Path) -> Qualification:
     return record
 
 
-def _decode_qualification(path: Path, content: bytes) -> Qualification:
+def decode_qualification(path: Path, content: bytes) -> Qualification:
+    """The record from the bytes of its file; raises as ``read_qualification``."""
     try:
         plain = decoded(content)
         version = plain.get("format_version") if isinstance(plain, dict) else None
@@ -338,8 +353,11 @@ def _check_qualification(record: Qualification) -> None:
     """What a schema cannot say: every phase once and in order, folders inside the qualification's."""
     if tuple(phase.name for phase in record.phases) != PHASES:
         raise ValueError(f"expected the phases {', '.join(PHASES)} - at `$.phases`")
+    folders = [run.folder for run in record.runs]
     for place, run in enumerate(record.runs):
         parts = run.folder.split("/")
+        if run.folder in folders[:place]:
+            raise ValueError(f"{run.folder[:40]!r} is the folder of two runs - at `$.runs[{place}]`")
         if parts[0] != "runs" or len(parts) != 2 or parts[1] in ("", ".", "..") or "\0" in run.folder:
             raise ValueError(f"{run.folder[:40]!r} is no folder below runs - at `$.runs[{place}]`")
 
