@@ -150,12 +150,13 @@ def test_every_text_has_contrast_with_its_ground_and_a_colour_with_a_meaning(
 
 
 BROKEN = """most => {
+  const words = /(?<=^|\\s)([A-Za-z]+|--[a-z-]+|\\d{4}-\\d\\d-\\d\\d)(?=[.,:;]?(\\s|$))/g;
   const broken = new Set(), range = document.createRange();
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   while (texts.nextNode()) {
     const node = texts.currentNode, element = node.parentElement;
     if (!element.checkVisibility() || ["SCRIPT", "STYLE"].includes(element.tagName)) continue;
-    for (const word of node.textContent.matchAll(/(?<=^|\\s)[A-Za-z]+(?=[.,:;]?(\\s|$))/g)) {
+    for (const word of node.textContent.matchAll(words)) {
       if (word[0].length > most) continue;
       range.setStart(node, word.index);
       range.setEnd(node, word.index + word[0].length);
@@ -164,7 +165,7 @@ BROKEN = """most => {
   }
   return Array.from(broken);
 }"""
-"""Words of letters that begin on one line and end on another."""
+"""Words of letters, options and dates that begin on one line and end on another."""
 
 
 @pytest.mark.parametrize("kind", EACH)
@@ -172,14 +173,17 @@ def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
     assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
 
 
-CUT = """width => Array.from(document.querySelectorAll("caption, table:has(.words):not(.narrow) :is(th, td)"))
-  .filter(one => one.checkVisibility() && one.getBoundingClientRect().right > width + 1)
+CUT = """selector => Array.from(document.querySelectorAll(selector)).filter(one => one.checkVisibility()
+    && one.getBoundingClientRect().right > one.closest(".scroll").getBoundingClientRect().right + 1)
   .map(one => one.textContent.slice(0, 60))"""
 
 
 @pytest.mark.parametrize("kind", EACH)
-def test_a_phone_shows_titles_and_sentences_of_tables_whole(opened: Open, kind: str) -> None:
-    assert opened(kind, viewport=window(390)).page.evaluate(CUT, 390) == []
+def test_titles_of_tables_and_on_a_phone_their_sentences_are_shown_whole(opened: Open, kind: str) -> None:
+    page = opened(kind, viewport=window(1440)).page
+    assert page.evaluate(CUT, "caption") == []
+    page.set_viewport_size(window(390))
+    assert page.evaluate(CUT, "caption, table:has(.words):not(.narrow) :is(th, td)") == []
 
 
 ALIKE = """() => Array.from(document.querySelectorAll(".legend")).flatMap(legend => {
@@ -239,8 +243,38 @@ PAST = """width => Array.from(document.body.querySelectorAll("*"))
   .filter(one => one.checkVisibility() && one.getBoundingClientRect().width > 0)
   .filter(one => one.getBoundingClientRect().right > width + 1 || one.getBoundingClientRect().left < -1)
   .map(one => `${one.tagName} ${one.className}: ${one.textContent.slice(0, 60)}`)"""
+CAPTIONS = """() => Array.from(document.querySelectorAll("caption"),
+  one => one.innerText.normalize("NFKC").replace(/\\s+/g, ""))"""
+SPLIT = """() => Array.from(
+    document.querySelectorAll(".scroll > table:has(> caption):not(.stacked) td:not(.words, .text, .pair)"))
+  .filter(one => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    const tops = Array.from(range.getClientRects()).filter(box => box.width > 0).map(box => box.top);
+    return one.checkVisibility() && Math.max(...tops) - Math.min(...tops) > 6;
+  }).map(one => one.textContent)"""
+"""Figures of tables that take more than one line."""
 HEADS = """() => Array.from(document.querySelectorAll("caption, thead tr, summary, h2, h3, dt"),
   one => one.innerText.replace(/\\s+/g, "")).filter(text => text.length > 3)"""
+
+
+def test_a_long_table_shows_the_rows_with_the_words_asked_for(opened: Open) -> None:
+    page = opened("ranking").page
+    field, table = page.locator("caption input[type=search]"), page.locator(".scroll > table")
+    rows, first = table.locator("tbody tr"), table.locator("tbody tr").first.inner_text()
+    every = rows.count()
+    field.fill(" ".join(first.split()[:2]).upper())
+    shown = table.locator("tbody tr:visible")
+    assert 0 < shown.count() < every
+    assert shown.first.inner_text() == first
+    assert table.locator("caption").inner_text().count(f"{shown.count()} of {every} rows") == 1
+    field.fill("no such row")
+    assert table.locator("tbody tr:visible").count() == 0
+    press(page)
+    assert table.locator("tbody tr:visible").count() == every, "paper has all rows"
+    page.emulate_media(media="screen")
+    field.fill("")
+    assert table.locator("tbody tr:visible").count() == every
 
 
 def press(page: Any) -> None:
@@ -251,13 +285,15 @@ def press(page: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", EACH)
-def test_nothing_is_past_the_edge_of_the_paper(opened: Open, kind: str) -> None:
+def test_nothing_is_past_the_edge_of_the_paper_and_no_figure_is_split(opened: Open, kind: str) -> None:
     page = opened(kind).page
     press(page)
     for millimetres in PAPERS.values():
         width = int((millimetres - 2 * MARGIN) * PIXELS_A_MILLIMETRE)
         page.set_viewport_size(window(width))
         assert page.evaluate(PAST, width) == []
+        assert page.evaluate(SPLIT) == []
+        assert page.evaluate(BROKEN, LONGEST_WORD) == []
 
 
 def printed(page: Any, file: Path) -> list[list[str]]:
@@ -287,6 +323,8 @@ def test_no_sheet_of_paper_ends_with_a_head(opened: Open, kind: str, tmp_path: P
     heads = set(page.evaluate(HEADS))
     sheets = printed(page, tmp_path / "page.pdf")
     assert all(sheets), "a sheet has no word"
+    captions = [text for text in page.evaluate(CAPTIONS) if not any(text in "".join(one) for one in sheets)]
+    assert captions == [], "a title of a table begins on one sheet and ends on the next"
     assert heads_at_the_ends(sheets, heads) == []
 
 

@@ -117,7 +117,7 @@ def test_a_table_is_text_markdown_html_and_csv(view: StoredView, summary: Judged
     page = "".join(html_table(TABLE, ShownFigures(summary), view))
     assert "<b>" not in page and "moved" not in page
     assert 'href="#def-programs.*.real_time_seconds.max">longest job</a>' in page
-    assert 'energy is not known"' in page
+    assert "Not known: energy (the run&#39;s energy is not known)." in page
     (row_of_csv,) = standard.DictReader(io.StringIO(written(csv_table(TABLE)(view, summary)), newline=""))
     assert row_of_csv["program"] == "'=x | <b>y</b> @team"
     assert float(row_of_csv["real_time_seconds_max"]) == 40.0 and row_of_csv["joules_per_job"] == ""

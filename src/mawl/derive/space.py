@@ -394,7 +394,7 @@ def space_lines(space: Space) -> Iterator[tuple[str, str]]:
 def _sentence(peak: RolePeak) -> str:
     spread = f"{format_bytes(peak.low_bytes)} to {format_bytes(peak.high_bytes)}"
     if peak.at is None:
-        return f"about {format_bytes(peak.bytes)} at its peak ({spread})"
+        return f"not known: {spread}" if peak.high_bytes else "no log names a table or file in it"
     when = f"{peak.at[:10]} {peak.at[11:16]} UTC, of {counted_noun(peak.sessions, 'session')}"
     what = "UTILLOC in WORK: " if peak.role == "both" else ""
     return f"{what}about {format_bytes(peak.bytes)} at its peak ({spread}), {when}"
@@ -403,6 +403,8 @@ def _sentence(peak: RolePeak) -> str:
 def peak_rows(space: Space) -> Iterator[tuple[str, ...]]:
     """The rows of the table of peaks."""
     for peak in space.peaks:
-        sizes = map(format_bytes, (peak.bytes, peak.low_bytes, peak.high_bytes))
-        when = "-" if peak.at is None else f"{peak.at[:10]} {peak.at[11:16]}"
-        yield TITLES[peak.role], peak.node or "all", *sizes, when, str(peak.sessions)
+        sizes = map(format_bytes, (peak.low_bytes, peak.high_bytes))
+        at = ("-", "-", "-")
+        if peak.at is not None:
+            at = (format_bytes(peak.bytes), f"{peak.at[:10]} {peak.at[11:16]}", str(peak.sessions))
+        yield TITLES[peak.role], peak.node or "all", at[0], *sizes, *at[1:]

@@ -31,7 +31,7 @@ def document(ranking: Ranking, *, compared: bool = False) -> Document:
         first, known, between = between[0].removesuffix("."), True, []
     return Document(
         headline=Headline(sign="measured" if known else "undecided", sentence=first),
-        tag=("measured", "good") if known else ("no pick", "warn"),
+        tag=(_basis(ranking), "good") if known else ("no pick", "warn"),
         facts=[
             counted_noun(len(every), "system"),
             f"{ranking.workload} at scale {format_plain(ranking.scale)} of full",
@@ -82,6 +82,17 @@ def _finding(ranking: Ranking) -> tuple[str, bool]:
     also = "the only system" if len(sure) == 1 else f"the cheapest of {len(sure)}"
     price = _money(picked.price_per_hour, ranking)
     return f"Take {picked.name}: {also} that surely carries {needed}, for {price} an hour", True
+
+
+def _basis(ranking: Ranking) -> str:
+    """Whether runs or forecasts gave the sessions that fit on the system that the first sentence names."""
+    picked = [one for one in ranking.systems if one.name == ranking.pick] or ranking.systems[:1]
+    measured = all(
+        one.fits_basis == "measured"
+        or (one.answer == "carried" and ranking.needed is not None and one.sessions >= ranking.needed)
+        for one in picked
+    )
+    return "measured" if measured else "forecast"
 
 
 def _between(ranking: Ranking) -> list[str]:
@@ -258,7 +269,9 @@ def _chart(ranking: Ranking) -> Chart:
         for system in ranking.systems
         if system.fits is not None
     ]
-    return ranked_chart(bars, ranking.needed)
+    return ranked_chart(
+        bars, ranking.needed, [system.name for system in ranking.systems if system.fits is None]
+    )
 
 
 def _tone(system: Ranked) -> str:

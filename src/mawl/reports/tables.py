@@ -157,7 +157,7 @@ class RunTable(msgspec.Struct, frozen=True, kw_only=True):
 class Shown(msgspec.Struct, frozen=True):
     """What one format shows of a table: no row means no table.
 
-    ``unknown`` are the columns that are left out because no file of an import contains their figures.
+    ``unknown`` are the columns that are left out because no row has their figures.
     """
 
     columns: list[RunColumn]
@@ -166,18 +166,26 @@ class Shown(msgspec.Struct, frozen=True):
 
 
 def shown(table: RunTable, view: RunView, summary: Summary, to: Format) -> Shown:
-    """The rows and columns of a table in a format; of an import only those that have a figure."""
+    """The rows and columns of a table in a format; of an import only those that have a figure.
+
+    A page of a measured run leaves out columns without a figure, too.
+    """
     rows = [row for row in table.rows(view, summary) if to in row.formats] if to in table.formats else []
     columns = [column for column in table.columns if to in column.formats and column.when(summary, to)]
-    if summary.kind != "imported" or to == "csv":
+    imported = summary.kind == "imported"
+    if (not imported and to != "html") or to == "csv":
         return Shown(columns, rows, [])
 
     def known(column: RunColumn, row: Row) -> bool:
         return column.of(summary, row) not in (None, msgspec.UNSET)
 
-    rows = [row for row in rows if any(known(column, row) for column in columns)]
+    if imported:
+        rows = [row for row in rows if any(known(column, row) for column in columns)]
     held = [column for column in columns if any(known(column, row) for row in rows)]
-    return Shown(held, rows, [column for column in columns if column not in held])
+    if not (imported or held):
+        return Shown(columns, rows, [])
+    absent = (column for column in columns if column not in held)
+    return Shown(held, rows, [one for one in absent if any(one.of(summary, row) is None for row in rows)])
 
 
 def notes_of(

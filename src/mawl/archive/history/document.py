@@ -106,10 +106,11 @@ def details(change: HistoryChange) -> list[Line]:
         lines.append(
             ("changed", "nothing that mawl recorded: settings, software, hardware and data are alike")
         )
-    if len(change.series) > 1:
-        lines.append(("also", "; ".join(amount(one) for one in change.series[1:])))
-    if change.programs:
-        lines.append(("programs", "; ".join(amount(one) for one in change.programs)))
+    also = [amount(one) for one in change.series[1:]]
+    if also:
+        lines.append(("also", "; ".join(also)))
+    if others := [said for said in map(amount, change.programs) if said not in also]:
+        lines.append(("programs", "; ".join(others)))
     return lines
 
 

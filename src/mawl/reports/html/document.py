@@ -25,10 +25,21 @@ from mawl.reports.document import (
     capital,
     repeats,
 )
-from mawl.reports.html.figures import Cell, Terms, beside, chart_of, paragraph, part, section, table
+from mawl.reports.html.figures import (
+    Cell,
+    Terms,
+    beside,
+    chart_of,
+    charts_of,
+    paragraph,
+    part,
+    section,
+    table,
+)
 from mawl.reports.html.page import fill, page
 from mawl.reports.html.sections.system import definitions
 from mawl.reports.html.sections.verdict import cards_and_step
+from mawl.reports.layout import ABSENT
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
@@ -66,7 +77,7 @@ def page_of(document: Document) -> str:
         contents.append(("definitions", "Definitions"))
     return str(
         page(
-            headline.sentence,
+            capital(headline.sentence),
             Markup("\n").join([*body, data]),
             scripts,
             lead=fill("found.html", sign=sign, tone=tone, facts=document.facts),
@@ -93,7 +104,7 @@ def _content(
             if any(chart.figure for chart in drawn):
                 yield from [paragraph(block.lead)] if block.lead else ()
                 yield from [fill("zoom.html")] if block.zoom else ()
-            yield from (chart_of(chart, places) for chart in drawn)
+            yield from charts_of(drawn, places)
         else:
             yield from _block(block, headline, terms)
 
@@ -126,21 +137,31 @@ def _shown_above(line: Line, headline: Headline) -> bool:
 
 
 def _table(block: Table, terms: Terms, *, narrow: bool = False) -> Markup:
-    """A table whose figures lead to their definitions, under its title and note; without empty columns."""
+    """A table whose figures lead to their definitions, under its title and note.
+
+    Columns without a cell are left out, and those without a figure, which a sentence names.
+    """
     heads = _linked([capital(name) for name in block.head], block.head_figures, terms)
     firsts = _linked([row[0] for row in block.rows], block.row_figures, terms)
     rows = [(first, *row[1:]) for first, row in zip(firsts, block.rows, strict=True)]
     caption = capital(block.title) + (f": {block.note}" if block.note else "")
-    kept = [place for place in range(len(block.head)) if not place or any(row[place] for row in rows)]
+    columns = [{str(row[place]) for row in block.rows} for place in range(len(block.head))]
+    kept = [place for place, cells in enumerate(columns) if not place or cells - {"", ABSENT}]
+    unknown = [block.head[place] for place in range(1, len(columns)) if columns[place] == {ABSENT}]
     names = [block.head[place] for place in kept]
-    return table(
+    made = table(
         caption,
         [heads[place] for place in kept],
         [[row[place] for place in kept] for row in rows],
         words=[place for place, name in enumerate(names) if name in SENTENCES],
-        texts=[place for place, name in enumerate(names) if name in NAMES],
+        texts=[
+            place
+            for place, name in enumerate(names)
+            if name in NAMES or not any(letter.isdigit() for cell in columns[kept[place]] for letter in cell)
+        ],
         narrow=narrow,
     )
+    return made + (paragraph(f"Not known: {'; '.join(unknown)}.", "quiet") if unknown else Markup())
 
 
 def _linked(labels: Sequence[str], names: Sequence[str], terms: Terms) -> list[Cell]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -22,7 +23,7 @@ from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, Form
 from mawl.reports.paragraphs import of_some
 from mawl.reports.run_tables import RUN_TABLES
-from mawl.reports.tables import Row, RunColumn, RunTable, Section, notes_of, shown
+from mawl.reports.tables import Row, RunColumn, RunTable, Section, Shown, notes_of, shown
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
@@ -180,6 +181,19 @@ def chart_of(chart: Chart, places: Mapping[str, Markup]) -> Markup:
     return fill("chart.html", chart=chart, place=places.get(chart.name))
 
 
+def charts_of(charts: Sequence[Chart], places: Mapping[str, Markup]) -> list[Markup]:
+    """Charts with their words; a reason why several are not drawn is given once, with their titles."""
+    reasons = Counter(chart.reason for chart in charts if chart.figure is None and not chart.not_yet)
+    shared = [reason for reason, times in reasons.items() if times > 1]
+    parts = [
+        chart_of(chart, places) for chart in charts if chart.figure is not None or chart.reason not in shared
+    ]
+    for reason in shared:
+        titles = "; ".join(chart.title for chart in charts if chart.figure is None and chart.reason == reason)
+        parts.append(paragraph(f"Not drawn: {titles}. Why: {reason}.", "why"))
+    return parts
+
+
 def section(anchor: str, title: str, *parts: Markup) -> Markup:
     """A section of the page with its heading."""
     return fill("section.html", anchor=anchor, title=title, content=Markup("\n").join(parts))
@@ -237,9 +251,23 @@ def html_table(of: RunTable, figures: ShownFigures, view: RunView) -> list[Marku
         folds = "html" in of.folded
         parts.append(folded(of.fold.format(rows=len(found.rows)), made) if folds else made)
         if found.unknown:
-            names = "; ".join(dict.fromkeys(column.title or column.label for column in found.unknown))
-            parts.append(paragraph(f"Not known (imported): {names}.", "quiet"))
+            parts.append(_unknown(found, figures))
     return [*parts, *(paragraph(note.text, "quiet") for note in below)]
+
+
+def _unknown(found: Shown, figures: ShownFigures) -> Markup:
+    """A sentence that names the columns without a figure; of a measured run with their reasons."""
+    labels = {column.title or column.label: column for column in found.unknown}
+    if figures.imported:
+        return paragraph(f"Not known (imported): {'; '.join(labels)}.", "quiet")
+    reasons = dict[str, list[str]]()
+    for label, column in labels.items():
+        absent = [row for row in found.rows if column.of(figures.summary, row) is None]
+        paths = [row.path if column.value else column.path_of(row) for row in absent]
+        reason = "; ".join(dict.fromkeys(map(figures.reason, paths)))
+        reasons.setdefault(reason, []).append(label)
+    said = "; ".join(f"{', '.join(names)} ({reason})" for reason, names in reasons.items())
+    return paragraph(f"Not known: {said}.", "quiet")
 
 
 def _head(of: RunTable, column: RunColumn, figures: ShownFigures) -> Cell:

@@ -249,7 +249,12 @@ WINDOWS = RunTable(
             for side in ("application_read", "application_write", "device_read", "device_write")
         ),
         *(
-            RunColumn(label=f"{role} {way}", path=("latency", role, f"{way}_seconds"), form=format_latency)
+            RunColumn(
+                label=f"{role} {way}",
+                title=f"{role} {way} latency",
+                path=("latency", role, f"{way}_seconds"),
+                form=format_latency,
+            )
             for role in PROGRAM_OPTIONS_ROLES
             for way in ("read", "write")
         ),

@@ -363,4 +363,7 @@ def _chart(answer: SizeAnswer) -> Chart:
         for candidate in answer.candidates
         if candidate.fits is not None
     ]
-    return price_chart(sized, answer.sessions, answer.currency, exact_percent(answer.safe_probability))
+    unknown = [candidate.name for candidate in answer.candidates if candidate.fits is None]
+    return price_chart(
+        sized, answer.sessions, answer.currency, exact_percent(answer.safe_probability), unknown
+    )

@@ -10,7 +10,6 @@ from typing import NamedTuple
 import numpy as np
 from bokeh.models import (
     ColumnDataSource,
-    DataRange1d,
     FactorRange,
     FixedTicker,
     NumeralTickFormatter,
@@ -55,11 +54,21 @@ NAME_PIXELS = 9
 """From a point to its name."""
 
 
-def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe: str) -> Chart:
-    """Price against sessions that fit; a line down to those that fit with the probability ``safe``."""
+def _without_number(names: Sequence[str]) -> str:
+    """The end of a caption that names what the chart cannot show."""
+    return f" Not drawn, because the number is not known: {', '.join(names)}." if names else ""
+
+
+def price_chart(
+    systems: Sequence[PricedSystem], asked: int, currency: str, safe: str, unknown: Sequence[str] = ()
+) -> Chart:
+    """Price against sessions that fit; a line down to those that fit with the probability ``safe``.
+
+    ``unknown`` are the candidates without such a number.
+    """
     title, caption = (
         "What sessions cost",
-        "Price of each candidate and the sessions that fit on it by the forecast.",
+        f"Price of each candidate and the sessions that fit on it by the forecast.{_without_number(unknown)}",
     )
     if not systems:
         return Chart("prices", title, caption, NO_SESSIONS, [], None, NO_SESSIONS)
@@ -80,7 +89,11 @@ def price_chart(systems: Sequence[PricedSystem], asked: int, currency: str, safe
         name="prices",
     )
     shown = {one.carries for one in systems}
-    plot = blank("prices", x_range=from_zero(), y_range=DataRange1d(start=0, range_padding=0.2))
+    plot = blank(
+        "prices",
+        x_range=from_zero(),
+        y_range=Range1d(start=0, end=1.25 * max(one.price for one in systems) or 1),
+    )
     known = [(one.safe, one.sessions, one.price) for one in systems if one.safe is not None]
     plot.segment(
         [safe for safe, _, _ in known],
@@ -137,10 +150,16 @@ BAR_PIXELS = 30
 """Height of a chart for each of its bars."""
 
 
-def ranked_chart(bars: Sequence[RankedBar], needed: int | None) -> Chart:
-    """A bar for each system, in order: the sessions that fit, their range, and the needed number."""
+def ranked_chart(bars: Sequence[RankedBar], needed: int | None, unknown: Sequence[str] = ()) -> Chart:
+    """A bar for each system, in order: the sessions that fit, their range, and the needed number.
+
+    ``unknown`` are the systems without such a number.
+    """
     title = "Sessions that fit"
-    caption = "A bar for each system, in the order of the table; the thin line is the range."
+    caption = (
+        "A bar for each system, in the order of the table; the thin line is the range."
+        f"{_without_number(unknown)}"
+    )
     if not bars:
         return Chart("ranked", title, caption, NO_SESSIONS_OF_SYSTEMS, [], None, NO_SESSIONS_OF_SYSTEMS)
     source = ColumnDataSource(

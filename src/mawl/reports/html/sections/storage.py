@@ -12,7 +12,7 @@ from mawl.records.model.probe import Probe
 from mawl.reports import probe
 from mawl.reports.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reports.html.charts.frame import Chart
-from mawl.reports.html.figures import ShownFigures, chart_of, paragraph, part, table, tables_in
+from mawl.reports.html.figures import ShownFigures, charts_of, paragraph, part, table, tables_in
 from mawl.reports.html.page import fill
 from mawl.reports.layout import Form, format_count
 
@@ -129,7 +129,7 @@ def timeline(
 ) -> Markup:
     """All charts over time, with buttons that zoom them together; of an import those that can be drawn."""
     shown = [chart for chart in charts if chart.name in places or not figures.imported]
-    drawn = [chart_of(chart, places) for chart in shown]
+    drawn = charts_of(shown, places)
     others = "; ".join(chart.title for chart in charts if chart not in shown)
     if others:
         drawn.append(paragraph(f"Not drawn, because no imported file contains it: {others}.", "quiet"))

@@ -24,6 +24,30 @@
       print();
     });
   }
+  // An option of a command or a date that a line ends in is hard to read, so it stays on one line.
+  const WHOLE = /(?<![\w-])--[a-z][a-z-]*|\d{4}-\d\d-\d\d/g;
+  const keep_whole = (place) => {
+    const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT), found = [];
+    while (texts.nextNode()) {
+      const node = texts.currentNode;
+      if (node.data.search(WHOLE) >= 0 && !node.parentElement.closest("script, style, svg, .whole")) found.push(node);
+    }
+    for (const node of found) {
+      const parts = document.createDocumentFragment();
+      let end = 0;
+      for (const match of node.data.matchAll(WHOLE)) {
+        const whole = document.createElement("span");
+        whole.className = "whole";
+        whole.textContent = match[0];
+        parts.append(node.data.slice(end, match.index), whole);
+        end = match.index + match[0].length;
+      }
+      parts.append(node.data.slice(end));
+      node.replaceWith(parts);
+    }
+  };
+  keep_whole(document.body);
+  document.addEventListener("fresh", (event) => keep_whole(event.target));
   const unfold = () => {
     let name = "";
     try { name = decodeURIComponent(location.hash.slice(1)); } catch { return; }

@@ -1,4 +1,4 @@
-// Sorts tables by a column, copies them as CSV, and shades unusual figures in tables of comparable rows.
+// Sorts tables by a column, filters long ones, copies them as CSV, and shades unusual figures in tables of comparable rows.
 (() => {
   const UNITS = {
     us: 1e-6, ms: 1e-3, s: 1, min: 60, h: 3600, d: 86400, "%": 0.01, "": 1,
@@ -46,7 +46,8 @@
   };
   const csv_of = (table) => {
     const heads = Array.from(table.tHead.rows[0].cells, (cell) => cell.dataset.name);
-    const rows = Array.from(table.tBodies[0].rows, (row) => Array.from(row.cells, value_of));
+    const shown = Array.from(table.tBodies[0].rows).filter((row) => !row.classList.contains("filtered"));
+    const rows = shown.map((row) => Array.from(row.cells, value_of));
     return [heads, ...rows].map((row) => row.map(quoted).join(",") + "\n").join("");
   };
   const copy = async (text) => {
@@ -84,6 +85,26 @@
     }
   };
 
+  // Of many rows those that have every word asked for; paper has all rows.
+  const MANY = 6;
+  const filter = (table) => {
+    const field = document.createElement("input"), count = document.createElement("output");
+    field.type = "search";
+    field.placeholder = "Filter rows";
+    field.setAttribute("aria-label", `Filter rows of ${text_of(table.caption)}`);
+    field.className = count.className = "screen filter";
+    field.addEventListener("input", () => {
+      const words = field.value.toLowerCase().split(/\s+/).filter(Boolean), rows = Array.from(table.tBodies[0].rows);
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        row.classList.toggle("filtered", !words.every((word) => text.includes(word)));
+      }
+      const shown = rows.filter((row) => !row.classList.contains("filtered")).length;
+      count.textContent = words.length ? `${shown} of ${rows.length} rows` : "";
+    });
+    table.caption.append(" ", field, " ", count);
+  };
+
   const dress = (table) => {
     if (!table.tHead || !table.tBodies[0] || !table.caption) return;
     for (const cell of table.tHead.rows[0].cells) cell.dataset.name = text_of(cell);
@@ -107,6 +128,7 @@
       button.textContent = "Copied";
       setTimeout(() => { button.textContent = "Copy as CSV"; }, 1500);
     });
+    if (table.tBodies[0].rows.length > MANY && !table.classList.contains("narrow")) filter(table);
     table.caption.append(" ", button);
   };
   const all = (place) => { for (const one of place.querySelectorAll("table")) if (one.matches(".scroll > table")) dress(one); };
