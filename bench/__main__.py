@@ -44,6 +44,7 @@ ROWS: dict[str, tuple[str, ...]] = {
     "cluster": (),
     "simulation": (),
     "size": (),
+    "growth": (),
 }
 """Modules of this package, each with ``NAME`` and ``run() -> list[Result]``, and the programs that they need.
 

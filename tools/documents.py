@@ -72,7 +72,7 @@ class Command:
 class LongCommand(msgspec.Struct, frozen=True, kw_only=True):
     """What a long test found of one command; ``minutes``: those that it put in place of the shown ones.
 
-    ``beside_others``: the machine had other work, so a qualification also got ``--anyway``.
+    ``beside_others``: the machine had other work, so a qualification or simulation also got ``--anyway``.
     """
 
     measured_at: str
@@ -205,7 +205,7 @@ def run_long(
             continue
         words = _PLACE.sub(f"{scratch}/", command.text)
         replaced = minutes if minutes is not None and "--minutes" in words else None
-        if beside and words.startswith("mawl qualify"):
+        if beside and words.startswith(("mawl qualify", "mawl simulate")):
             words += " --anyway"
         if replaced is not None:
             words = re.sub(r"--minutes \d+", f"--minutes {replaced}", words)
@@ -274,7 +274,7 @@ def long_page(rows: Sequence[LongCommand]) -> str:
         "Tests run the commands of README and guides.",
         "Those that take minutes run in the long tests; here is the last time that each was run.",
         "Where *minutes* has a number, it was in place of that of `--minutes`.",
-        "*Beside others*: other work used the machine, so a qualification also got `--anyway`.",
+        "*Beside others*: other work used the machine, so qualifications and simulations also got `--anyway`.",
         "Of `mawl qualify` the exit status is the answer: 0 yes, 3 no, 4 not known.",
         "",
         *table(head, cells),

@@ -1,0 +1,98 @@
+"""How CPU time and memory of commands grow where their input grows tenfold, twice.
+
+The figure is how many times as much CPU the second tenfold adds as the first: 10 where costs are
+proportional, 13 where they grow with n log n from a hundred things on.
+"""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench.harness import Result, at_most, resources, sized
+from bench.saslog import write_log
+from tests.fakes.nightly_logs import nightly
+from tests.fakes.synthetic_run import write_synthetic_run
+
+NAME = "growth"
+JOBS = sized((100, 1_000, 10_000), (5, 10, 20))
+LOGS = sized((20, 200, 2_000), (2, 4, 8))
+NIGHTS = sized((36, 365, 3_650), (2, 4, 8))
+START_SECONDS = 0.1
+"""How far the CPU seconds of two starts of one command lie apart: less is no growth."""
+LOG_BYTES, NODES, SECONDS = 20_000, 4, 600
+MOST_GROWTH = sized(15.0, 1e6)
+
+
+def run() -> list[Result]:
+    """A row for each command."""
+    with tempfile.TemporaryDirectory(prefix="mawl-bench-") as directory:
+        place = Path(directory)
+        return [*_of_jobs(place / "jobs"), *_of_logs(place / "logs"), *_of_nights(place / "nights")]
+
+
+def _of_jobs(place: Path) -> list[Result]:
+    """Commands over one run of many jobs."""
+    folders = {jobs: place / f"run-{jobs}" for jobs in JOBS}
+    for jobs, folder in folders.items():
+        write_synthetic_run(folder, jobs=jobs, nodes=NODES, seconds=SECONDS)
+    packs = {jobs: place / f"run-{jobs}.mawl.zip" for jobs in JOBS}
+    commands: dict[str, Callable[[int], Sequence[object]]] = {
+        "report": lambda jobs: ["report", folders[jobs], "--all"],
+        "report --format html": lambda jobs: ["report", folders[jobs], "--format", "html"],
+        "report --format json": lambda jobs: ["report", folders[jobs], "--format", "json"],
+        "compare": lambda jobs: ["compare", folders[jobs], folders[jobs], "--anyway"],
+        "pack": lambda jobs: ["pack", folders[jobs], "--division", "open", "--output", packs[jobs]],
+        "validate": lambda jobs: ["validate", packs[jobs]],
+    }
+    return [_row(name, "jobs", JOBS, words) for name, words in commands.items()]
+
+
+def _of_logs(place: Path) -> list[Result]:
+    """Commands over many SAS logs."""
+    for logs in LOGS:
+        (place / f"{logs}").mkdir(parents=True)
+        for number in range(logs):
+            write_log(place / f"{logs}" / f"load{number}.log", LOG_BYTES, 0)
+    return [
+        _row("import", "logs", LOGS, lambda logs: ["import", place / f"{logs}", "--runs", place / "made"]),
+        _row(
+            "derive", "logs", LOGS, lambda logs: ["derive", place / f"{logs}", "--output", place / f"d{logs}"]
+        ),
+    ]
+
+
+def _of_nights(place: Path) -> list[Result]:
+    """Commands over the SAS logs of many nights, of fourteen programs each."""
+    for nights in NIGHTS:
+        nightly(place / f"logs{nights}", datetime(2016, 1, 1, 22), nights, zone=UTC)
+    return [
+        _row(
+            "import of nights",
+            "nights",
+            NIGHTS,
+            lambda nights: ["import", place / f"logs{nights}", "--output", place / f"night{nights}"],
+        ),
+        _row("history", "nights", NIGHTS, lambda nights: ["history", place / f"night{nights}"]),
+    ]
+
+
+def _row(name: str, things: str, sizes: Sequence[int], words: Callable[[int], Sequence[object]]) -> Result:
+    """The row of one command; its memory and CPU seconds are those of the command and its children."""
+    made = []
+    for size in sizes:
+        command = shlex.join([sys.executable, "-m", "mawl", *map(str, words(size))])
+        # Synthetic runs do not pass all rules of mawl validate, which then ends with 1.
+        made.append(resources(["sh", "-c", f"{command} || test $? -eq 1"]))
+    cpu = [usage.ru_utime + usage.ru_stime for usage in made]
+    memory = [usage.ru_maxrss / 1024 for usage in made]
+    detail = "; ".join(
+        f"{size:,} {things}: {seconds:.2f} CPU s, {megabytes:.0f} MiB"
+        for size, seconds, megabytes in zip(sizes, cpu, memory, strict=True)
+    )
+    growth = (cpu[2] - cpu[1]) / max(cpu[1] - cpu[0], START_SECONDS)
+    return at_most(f"mawl {name}", growth, "times", MOST_GROWTH, detail)
