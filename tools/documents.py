@@ -274,7 +274,7 @@ def long_page(rows: Sequence[LongCommand]) -> str:
         "Tests run the commands of README and guides.",
         "Those that take minutes run in the long tests; here is the last time that each was run.",
         "Where *minutes* has a number, it was in place of that of `--minutes`.",
-        "*Beside others*: other work used the machine, so qualifications and simulations also got `--anyway`.",
+        "*Beside others*: other work used the machine, so `qualify` and `simulate` also got `--anyway`.",
         "Of `mawl qualify` the exit status is the answer: 0 yes, 3 no, 4 not known.",
         "",
         *table(head, cells),
