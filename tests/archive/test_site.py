@@ -25,7 +25,9 @@ from mawl.version import source_sha256
 from tests.fakes.altered_packs import members_of, packed, with_new_manifest
 from tests.fakes.compared_runs import compared
 from tests.fakes.full_disk import small_files
+from tests.fakes.published_qualification import write_published_qualification
 from tests.fakes.published_run import write_published, write_published_campaign
+from tests.fakes.stored_run import START
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 WORDS = SubmitterStatement(
@@ -324,3 +326,30 @@ def test_a_pack_with_an_edited_figure_is_not_published(
     assert main(["publish", str(tmp_path / "short.mawl.zip"), "--output", str(tmp_path / "site")]) == 1
     assert "its figures cannot be relied on" in capsys.readouterr().err
     assert not (tmp_path / "site").exists()
+
+
+def test_qualifications_have_a_table_with_prices_and_runs_keep_theirs(tmp_path: Path) -> None:
+    for name, start in (("fast", START), ("slow", START + 1e6)):
+        write_published_qualification(tmp_path / name, start=start)
+        request = PackRequest(folder=tmp_path / name, kind="qualification", statement=WORDS)
+        pack(request, tmp_path / f"{name}.mawl.zip")
+    write_published(tmp_path / "short", seconds=600.0)
+    pack(PackRequest(folder=tmp_path / "short"), tmp_path / "short.mawl.zip")
+    words = [str(tmp_path / f"{name}.mawl.zip") for name in ("fast", "slow", "short")]
+    site = tmp_path / "site"
+    assert main(["publish", *words, "--output", str(site), "--price", "fast=1.20/h"]) == 0
+    heads = ("system", "by", "accepted", "answer", "sessions", "fits", "slowdown", "limit", "nodes", "cores")
+    tables = {}
+    for text in (site / "index.html").read_text().split("<section data-group")[1:]:
+        found = re.findall(r"<t([hd])[^>]*>(.*?)</t[hd]>", text.partition("</section>")[0], re.DOTALL)
+        tables[tuple(cell for kind, cell in found if kind == "h")] = [
+            re.sub(r"<[^>]*>", "", cell) for kind, cell in found if kind == "d"
+        ]
+    assert len(tables) == 2 and any(names[5] == "limit" for names in tables), "runs keep their columns"
+    cells = tables[*heads, "a session and month"]
+    rows = [cells[at : at + 11] for at in range(0, 22, 11)]
+    assert [(row[2], row[3], row[5].partition(" ")[0]) for row in rows] == 2 * [("yes", "carried", "4")]
+    assert [row[10] for row in rows] == ["219.00", "-"]
+    own = (site / "results" / "fast" / "index.html").read_text()
+    assert "The answer" in own and "sessions that fit" in own and "YES: 4 sessions took" in own
+    assert main(["publish", *words, "--output", str(site), "--price", "other=1/h"]) == 2

@@ -158,7 +158,7 @@ def rank(
             f"a price is given for {unknown[0]!r}, which is not ranked",
             cure=f"name one of {', '.join(records)}",
         )
-    every = [_ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
+    every = [ranked(name, records[name], answer, prices.get(name)) for name, answer in answered.items()]
     choice = _choice(first, records[first])
     asked = {system.sessions for system in every}
     needed = sessions or (asked.pop() if len(asked) == 1 else None)
@@ -234,7 +234,8 @@ def _check_alike(records: Mapping[str, Qualification]) -> None:
                 )
 
 
-def _ranked(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
+def ranked(name: str, record: Qualification, answer: QualificationAnswer, price: float | None) -> Ranked:
+    """A system by itself, without a place; ``price`` is that of an hour."""
     figures, fits = answer.figures, answer.fits
     nodes = max(len(record.nodes), 1)
     hourly = figures.jobs_per_hour

@@ -7,9 +7,11 @@ import os
 import re
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+import msgspec
 
 from mawl.advice.bounds import AnswerBounds
 from mawl.base.errors import UsageError
@@ -17,6 +19,7 @@ from mawl.base.units import parse_size
 from mawl.commands.verbs import Arguments, operand, option, options_of_run, repeated, switch
 from mawl.plan.run_plan import with_run_of
 from mawl.plan.workload import shipped
+from mawl.records.model.published import PriceBook, load_prices, with_prices
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.records.spec.run_spec import DEFAULT_WORKLOAD, RunSpec
@@ -37,6 +40,8 @@ RUN = operand("RUN", "a run folder, a run id, or latest (default)", default="lat
 NAMED_RUN = operand("RUN", "a run folder, a run id, or latest")
 RUNS = option("DIR", "where run folders are (default: ./runs)")
 JSON = switch("print one JSON object")
+PRICE = repeated("NAME=PRICE", "what an hour of a system costs, such as A=1.20/h; may be repeated")
+PRICES = option("FILE.toml", "a price book: currency, and per_hour with a price for each name")
 OUTPUT = option("FILE", "write there instead of to the terminal")
 ROLES_OF_RUN = options_of_run(*ROLE_HELP)
 """Where the roles are that mawl itself puts files on."""
@@ -203,6 +208,24 @@ WITHIN = repeated(
     "page-cache hits included; may be repeated",
 )
 JUNIT = option("FILE", "with --fail-on or --within: write what was checked there, as JUnit XML")
+
+
+def prices_of(arguments: Any, known: Collection[str]) -> PriceBook:
+    """``--prices`` and ``--price`` of systems with these names, and whatever else ``--price`` names.
+
+    Raises ``UsageError`` where the file has no price of theirs.
+    """
+    file, given = arguments.prices, arguments.price
+    book = with_prices(load_prices(Path(file)) if file else PriceBook(), given)
+    named = {text.rpartition("=")[0] for text in given}
+    prices = {name: price for name, price in book.per_hour.items() if name in known or name in named}
+    if file and not prices:
+        raise UsageError(
+            f"has no price for {' or '.join(known)}",
+            where=file,
+            cure="give per_hour the names of the systems as keys",
+        )
+    return msgspec.structs.replace(book, per_hour=prices)
 
 
 class Failing:

@@ -19,14 +19,24 @@ from mawl.advice.rank import Ranking, rank
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import UsageError
 from mawl.base.removal import temporary_directory
-from mawl.commands.arguments import JSON, OUTPUT, RUN, RUNS, bounds_of, formats, settings
+from mawl.commands.arguments import (
+    JSON,
+    OUTPUT,
+    PRICE,
+    PRICES,
+    RUN,
+    RUNS,
+    bounds_of,
+    formats,
+    prices_of,
+    settings,
+)
 from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.view import StoredView
 from mawl.importers.probe_files import load_probe
 from mawl.plan.spec import parse_scale
-from mawl.records.model.published import PriceBook, load_prices, with_prices
 from mawl.records.model.qualification import Qualification
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.forms import Number, Whole
@@ -68,12 +78,8 @@ class RankArguments(Arguments):
     """
 
     systems: list[str] = operand("SYSTEM", "folders that mawl qualify wrote", nargs="+")
-    price: list[str] = repeated(
-        "NAME=PRICE", "what an hour of a system costs, such as A=1.20/h; may be repeated"
-    )
-    prices: str | None = option(
-        "FILE.toml", "a price book: currency, and per_hour with a price for each name"
-    )
+    price: list[str] = PRICE
+    prices: str | None = PRICES
     sessions: int | None = option(
         "N",
         "how many sessions you need, on all nodes together (default: what all systems were asked for)",
@@ -84,24 +90,13 @@ class RankArguments(Arguments):
 
 
 def run_rank(arguments: RankArguments) -> int:
-    book = with_prices(
-        load_prices(Path(arguments.prices)) if arguments.prices else PriceBook(), arguments.price
-    )
     records = named_qualifications(arguments.systems)
-    known = set(records)
-    given = {text.rpartition("=")[0] for text in arguments.price}
-    prices = {name: price for name, price in book.per_hour.items() if name in known or name in given}
-    if arguments.prices and not prices:
-        raise UsageError(
-            f"has no price for {' or '.join(records)}",
-            where=arguments.prices,
-            cure="give per_hour the names of the folders as keys",
-        )
+    book = prices_of(arguments, records)
     width = width_for(arguments.output, LEAST_WIDTH)
     write_text(
         arguments.output,
         lambda: rendered_ranking(
-            rank(records, prices, book.currency, arguments.sessions), arguments.format, width
+            rank(records, book.per_hour, book.currency, arguments.sessions), arguments.format, width
         ),
     )
     return 0

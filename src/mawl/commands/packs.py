@@ -20,7 +20,7 @@ from mawl.base.errors import UsageError
 from mawl.base.printable import printable
 from mawl.base.removal import temporary_directory
 from mawl.base.units import counted_noun, format_bytes
-from mawl.commands.arguments import JSON, RUNS, settings
+from mawl.commands.arguments import JSON, PRICE, PRICES, RUNS, prices_of, settings
 from mawl.commands.reporting import short_path
 from mawl.commands.terminal import width_of, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, switch
@@ -186,15 +186,21 @@ class PublishArguments(Arguments):
         "where the site will be, with a slash at its end, for the names in its feed",
         default="urn:mawl:site:",
     )
+    price: list[str] = PRICE
+    prices: str | None = PRICES
     trusted: bool = switch(TRUSTED_HELP)
 
 
 def run_publish(arguments: PublishArguments) -> int:
     output = Path(arguments.output)
     packs = [Path(name) for name in arguments.packs]
-    from mawl.archive.site.build import build_site  # it loads the library of templates
+    # It loads the library of templates.
+    from mawl.archive.site.build import build_site
+    from mawl.archive.site.entries import slug_of
 
-    entries = build_site(packs, output, arguments.address, trusted=arguments.trusted)
+    slugs = [slug_of(path) for path in packs]
+    book = prices_of(arguments, slugs)
+    entries = build_site(packs, output, arguments.address, trusted=arguments.trusted, prices=book)
     accepted = sum(entry.validation.accepted for entry in entries)
     page = shlex.quote(str(output / "index.html"))
     print(f"site: {page} ({counted_noun(len(entries), 'pack')}, {accepted} accepted)")

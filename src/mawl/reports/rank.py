@@ -123,7 +123,7 @@ def _cheaper(ranking: Ranking) -> list[str]:
         maybe = system.carries in ("probably", "not known", "probably not")
         if maybe and price is not None and (bound is None or price < bound):
             nodes = "" if system.nodes == 1 else f" on {system.nodes} nodes"
-            fits = "how many fit is not known" if system.fits is None else f"{_fits(system)} fit"
+            fits = "how many fit is not known" if system.fits is None else f"{fits_range(system)} fit"
             lines.append(
                 f"{system.name} costs {_money(price, ranking)} an hour; whether it carries "
                 f"{counted_noun(ranking.needed or 0, 'session')}{nodes} is open ({fits}): "
@@ -144,10 +144,10 @@ def _table(ranking: Ranking) -> Table:
         *([("place", lambda system: _place(system, ranking))] if _by_place(ranking) else []),
         *carried,
         *([(" ".join([*money, "an hour"]), _price_per_hour)] if priced else []),
-        *([(" ".join([*money, "a session and month"]), _price_per_session)] if priced else []),
+        *([(" ".join([*money, "a session and month"]), price_per_session)] if priced else []),
         *([("answer", lambda system: ANSWERS[system.answer])] if needed is None else []),
-        ("fits", _fits),
-        ("slowdown", _slowdown),
+        ("fits", fits_range),
+        ("slowdown", slowdown_range),
         ("delivered cores", _delivered),
         *([(of_jobs, _cost)] if worth else []),
         ("limit", lambda system: system.limit or ABSENT),
@@ -168,7 +168,7 @@ def _place(system: Ranked, ranking: Ranking) -> str:
     return f"{system.place}{' (tie)' if tied else ''}"
 
 
-def _fits(system: Ranked) -> str:
+def fits_range(system: Ranked) -> str:
     """The sessions that fit, with their range."""
     if system.is_at_least:
         return f"at least {system.fits}"
@@ -177,7 +177,7 @@ def _fits(system: Ranked) -> str:
     return _range(system.fits, system.fits_low, system.fits_high, lambda number: f"{number:.0f}")
 
 
-def _slowdown(system: Ranked) -> str:
+def slowdown_range(system: Ranked) -> str:
     return _range(system.slowdown, system.slowdown_low, system.slowdown_high, format_ratio)
 
 
@@ -190,7 +190,7 @@ def _price_per_hour(system: Ranked) -> str:
     return ABSENT if system.price_per_hour is None else _price(system.price_per_hour)
 
 
-def _price_per_session(system: Ranked) -> str:
+def price_per_session(system: Ranked) -> str:
     price = system.price_per_session_month
     if price is None:
         return ABSENT
@@ -264,7 +264,12 @@ def _chart(ranking: Ranking) -> Chart:
 
     bars = [
         RankedBar(
-            system.name, system.fits or 0, system.fits_low, system.fits_high, _fits(system), _tone(system)
+            system.name,
+            system.fits or 0,
+            system.fits_low,
+            system.fits_high,
+            fits_range(system),
+            _tone(system),
         )
         for system in ranking.systems
         if system.fits is not None

@@ -22,11 +22,12 @@ from pathlib import Path
 import msgspec
 
 from mawl.archive.site.entries import FIGURES, SiteEntry, checked, named_once, slug_of, sum_of
-from mawl.archive.site.pages import compare_page, feed, index, result, system
+from mawl.archive.site.pages import NO_PRICES, compare_page, feed, index, result, system
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
 from mawl.base.foreign import open_regular
 from mawl.base.process import without_interrupts
 from mawl.base.removal import remove_below
+from mawl.records.model.published import PriceBook
 from mawl.records.store.facts import in_calendar
 from mawl.records.store.files import cache_place, replace_file
 from mawl.version import source_sha256
@@ -113,10 +114,12 @@ def build_site(
     environment: Mapping[str, str] = os.environ,
     *,
     trusted: bool = False,
+    prices: PriceBook = NO_PRICES,
 ) -> list[SiteEntry]:
     """Check packs and write their site; pages of packs that are not named any more go.
 
-    Each pack is checked within bounds of memory and time unless all are ``trusted``.
+    Each pack is checked within bounds of memory and time unless all are ``trusted``.  ``prices`` are of
+    qualified systems, by the names of their packs.
 
     The earlier site stays until the new one is whole.  Checks are kept in the cache directory of the user,
     which ``environment`` names.
@@ -129,7 +132,12 @@ def build_site(
         not output.is_dir() or (any(output.iterdir()) and not (output / MARKER).is_file())
     ):
         raise UsageError("is no site of mawl", where=str(output), cure="name a new directory with --output")
-    named_once([slug_of(path) for path in packs])
+    slugs = [slug_of(path) for path in packs]
+    named_once(slugs)
+    unknown = sorted(set(prices.per_hour) - set(slugs))
+    if unknown:
+        cure = f"name one of {', '.join(slugs)}"
+        raise UsageError(f"a price is given for {unknown[0]!r}, which is not published", cure=cure)
     _refuse_packs_of_site(packs, output)
     kept = kept_file(output, environment)
     entries = _entries(packs, read_kept(kept), partial(checked, trusted=trusted))
@@ -140,7 +148,7 @@ def build_site(
         (output / MARKER).write_text("made by mawl publish\n")
         remove_below(output, NEW_FOLDER, mark=MARKER)
         new.mkdir()
-        _fill(new, packs, entries, address)
+        _fill(new, packs, entries, address, prices)
         remove_below(output, *REPLACED_FOLDERS, mark=MARKER)
         for name in (*REPLACED_FOLDERS, *TOP_PAGES):
             (new / name).rename(output / name)
@@ -156,7 +164,9 @@ def build_site(
     return entries
 
 
-def _fill(site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], address: str) -> None:
+def _fill(
+    site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], address: str, prices: PriceBook
+) -> None:
     for name in REPLACED_FOLDERS:
         (site / name).mkdir()
     for path, entry in zip(packs, entries, strict=True):
@@ -166,9 +176,9 @@ def _fill(site: Path, packs: Sequence[Path], entries: Sequence[SiteEntry], addre
     for entry in entries:
         systems.setdefault(entry.system, []).append(entry)
     for name, members in systems.items():
-        _write(site / "systems" / name / "index.html", system(members))
+        _write(site / "systems" / name / "index.html", system(members, prices))
     for name, text in zip(
-        TOP_PAGES, (index(entries), compare_page(entries), feed(entries, address)), strict=True
+        TOP_PAGES, (index(entries, prices), compare_page(entries), feed(entries, address)), strict=True
     ):
         _write(site / name, text)
 

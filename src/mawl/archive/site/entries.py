@@ -14,6 +14,7 @@ from pathlib import Path
 
 import msgspec
 
+from mawl.advice.limit.verdict import limit_words
 from mawl.archive.bounded_reading import read_bounded_by
 from mawl.archive.container import LARGEST_PACK_BYTES, REPORT, SUFFIX, is_name
 from mawl.archive.integrity import PAGES_RULE as PAGES
@@ -32,12 +33,15 @@ from mawl.base.units import (
     format_ratio,
     format_seconds,
 )
-from mawl.figures.comparison.comparability import MUST_MATCH, Severity
+from mawl.figures.comparison.comparability import MUST_MATCH, Severity, match_of_answers
 from mawl.figures.comparison.sides import ComparedRun, Side, at, compared_run
 from mawl.figures.comparison.waits import verdicts
+from mawl.records.model.qualification import Qualification
 from mawl.records.model.run import RunFacts
 from mawl.records.model.summary.summary import Judged
+from mawl.reports.document import rendered
 from mawl.reports.layout import ABSENT
+from mawl.reports.qualification import document
 
 SUSTAINED = "io.device.sustained.total_bytes_per_second"
 FIGURES: dict[str, str] = {
@@ -68,7 +72,8 @@ class SiteFigure(msgspec.Struct, frozen=True, kw_only=True):
 
 class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One pack.  ``must_match`` are the facts that must be equal for its figures to be compared, ``doubts``
-    those whose difference casts doubt; ``machine`` says what it ran on, in words."""
+    those whose difference casts doubt; ``machine`` says what it ran on, in words.  ``qualified`` is the
+    record of a qualification, whose figures are those of its measured runs."""
 
     slug: str
     sha256: str
@@ -86,6 +91,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     machine: dict[str, str]
     figures: dict[str, SiteFigure]
     report: str
+    qualified: Qualification | None = None
 
     @property
     def division(self) -> str:
@@ -94,6 +100,9 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def what(self) -> str:
+        if self.qualified is not None:
+            of = self.must_match
+            return f"qualified: {of['workload']} at scale {of['scale']}, bound {of['bound']}, mix {of['mix']}"
         scale = "" if self.scale is None else f" at scale {format_plain(self.scale, 6)}"
         return f"{self.workload}, {self.sessions} sessions{scale}"
 
@@ -171,12 +180,30 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
             why=f"not passed: {', '.join(failed)}",
             cure=f"see mawl validate {path}",
         )
-    runs = [compared_run(run.view, run.summary, over_time=False) for run in subject.runs.values()]
+    record = subject.record if isinstance(subject.record, Qualification) else None
+    counted = subject.runs
+    if record is not None:
+        counted = {name: run for name, run in counted.items() if run.run.facts.run_id in _measured(record)}
+    runs = [compared_run(run.view, run.summary, over_time=False) for run in counted.values()]
     facts = runs[0].facts
     if outside := outside_in(validation.division or "open", facts):
         raise UnreadableRunError(
             f"it was measured with {', '.join(outside)}", where=str(path), cure="ask for a run without that"
         )
+    must_match = {
+        "division": validation.division or "open",
+        "workload": facts.workload.title or facts.workload.name,
+        "sessions": str(facts.workload.sessions),
+        "cache mode": (facts.cache.mode if facts.cache else None) or "as it was",
+        **_configuration(runs[0], "refused"),
+    }
+    answer, limit = _answer([run.summary for run in runs]), verdicts(Side(label=slug, runs=tuple(runs)))[0][0]
+    report = next(iter(counted.values())).pages[REPORT]
+    if record is not None and record.answer is not None and record.choice is not None:
+        must_match = {"division": must_match["division"], **match_of_answers(record, record.choice)}
+        answer = record.answer.carried.answer + (" (preliminary)" if record.answer.preliminary else "")
+        limit = ABSENT if record.answer.limit is None else limit_words(record.answer.limit)
+        report = rendered(document(record), "text")
     cores = [node.cores for node in facts.machines()]
     nodes = len(facts.machines())
     return SiteEntry(
@@ -189,20 +216,19 @@ def _entry(slug: str, path: Path, subject: ValidationSubject) -> SiteEntry:
         sessions=facts.workload.sessions,
         cores=None if None in cores else sum(core or 0 for core in cores),
         nodes=nodes,
-        answer=_answer([run.summary for run in runs]),
-        limit=verdicts(Side(label=slug, runs=tuple(runs)))[0][0],
-        must_match={
-            "division": validation.division or "open",
-            "workload": facts.workload.title or facts.workload.name,
-            "sessions": str(facts.workload.sessions),
-            "cache mode": (facts.cache.mode if facts.cache else None) or "as it was",
-            **_configuration(runs[0], "refused"),
-        },
+        answer=answer,
+        limit=limit,
+        must_match=must_match,
         doubts=_configuration(runs[0], "doubtful"),
         machine=_machine(facts),
         figures=figures_of(runs, nodes),
-        report=next(iter(subject.runs.values())).pages[REPORT],
+        report=report,
+        qualified=record,
     )
+
+
+def _measured(record: Qualification) -> set[str | None]:
+    return {run.run_id for run in record.runs_for("measured")}
 
 
 def _answer(summaries: Sequence[Judged]) -> str:

@@ -13,20 +13,25 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
+from mawl.advice.rank import Ranked, ranked
 from mawl.archive.site.entries import FIGURES, SiteEntry
 from mawl.base.printable import printable
 from mawl.base.units import counted_noun, format_instant, format_rate, format_seconds
 from mawl.figures.published import published_block
 from mawl.records.model.metrics import METRICS
-from mawl.records.model.published import papers
+from mawl.records.model.published import PriceBook, papers
 from mawl.reports.html.colours import style
 from mawl.reports.html.page import fill
 from mawl.reports.layout import ABSENT, figure
+from mawl.reports.rank import fits_range, price_per_session, slowdown_range
 
+NO_PRICES = PriceBook()
 COLUMNS = ("slowdown", "elapsed", "real time, sum", "sustained", "per core", "per node", "energy per job")
 """Figures of the result tables; a page of a result has every one with its range."""
 HEAD = ("system", "by", "accepted", "answer", "sessions", "limit", "runs", "nodes", "cores", *COLUMNS)
-NUMBERS = frozenset({"runs", "nodes", "cores", *COLUMNS, "sessions"})
+QUALIFIED = ("system", "by", "accepted", "answer", "sessions", "fits", "slowdown", "limit", "nodes", "cores")
+"""Columns of qualifications; with prices that of a session and month comes last."""
+NUMBERS = frozenset({"runs", "nodes", "cores", *COLUMNS, "sessions", "fits"})
 PAPERS_HEAD = (
     "result",
     "sessions",
@@ -63,8 +68,11 @@ class SiteRow(NamedTuple):
     facts: Mapping[str, str] = {}
 
 
-def index(entries: Sequence[SiteEntry]) -> str:
-    """All packs in groups that may be compared, and then the results of papers."""
+def index(entries: Sequence[SiteEntry], prices: PriceBook = NO_PRICES) -> str:
+    """All packs in groups that may be compared, and then the results of papers.
+
+    ``prices`` are of qualified systems, by the names of their packs.
+    """
     groups: dict[tuple[str, ...], list[SiteEntry]] = {}
     for entry in entries:
         groups.setdefault(entry.group, []).append(entry)
@@ -79,15 +87,16 @@ def index(entries: Sequence[SiteEntry]) -> str:
             "division": sorted({entry.division for entry in entries}),
             "cache": sorted({entry.must_match["cache mode"] for entry in entries}),
         },
-        head=HEAD,
         groups=[
             {
+                "head": head,
                 "division": group[0],
                 "what": group[1],
                 "cache": group[2],
-                "rows": [_row(entry) for entry in sorted(members, key=_order)],
+                "rows": [_row(entry, head, prices) for entry in sorted(members, key=_order)],
             }
             for group, members in sorted(groups.items())
+            for head in [_head(members, prices)]
         ],
         papers_head=PAPERS_HEAD,
         papers=[SiteRow(row) for row in _papers()],
@@ -119,26 +128,32 @@ def result(entry: SiteEntry) -> str:
         started=format_instant(entry.started_at)[:10],
         statement=_statement(entry),
         runs=counted_noun(len(entry.validation.runs), "run"),
-        figures=[("answer", entry.answer), *figures, ("limit", entry.limit)],
+        figures=[("answer", entry.answer), *_fits(entry), *figures, ("limit", entry.limit)],
+        heading="Report of the first run" if entry.qualified is None else "The answer",
         rules_head=("rule", "title", "state", "what it found"),
         rules=rules,
     )
 
 
-def system(entries: Sequence[SiteEntry]) -> str:
+def system(entries: Sequence[SiteEntry], prices: PriceBook = NO_PRICES) -> str:
     """The page of one system: what its makers say of it, what it is, and every result of it.
 
     Entries are of one system if their statements give it the same name.
     """
     first = min(entries, key=lambda entry: entry.slug)
+    kinds = [[one for one in entries if (one.qualified is None) is runs] for runs in (True, False)]
     return _page(
         "site_system.html",
         first.title,
         root="../../",
         statement=_statement(first),
         machines=list({tuple(entry.machine.items()): entry for entry in entries}.values()),
-        head=(*HEAD, "workload"),
-        rows=[_row(entry, root="../../") for entry in sorted(entries, key=_order)],
+        tables=[
+            (head, [_row(entry, head, prices, root="../../") for entry in sorted(members, key=_order)])
+            for members in kinds
+            if members
+            for head in [(*_head(members, prices), "workload")]
+        ],
     )
 
 
@@ -196,33 +211,71 @@ def _meanings() -> list[tuple[str, str]]:
         *((name, defined[path] + more.get(name, "")) for name, path in FIGURES.items()),
         ("answer", "Whether the system carried the load in the runs, by the slowdown and its bound."),
         ("accepted", "Whether every rule of mawl validate is met; the page of a result lists them."),
-        ("limit", "What limited most of the runs."),
+        ("limit", "What limited most of the runs; of a qualification over all its measured runs."),
+        ("fits", "The most sessions that the system carries within the bound, with the range, on all nodes."),
+        ("a session and month", "The price of an hour, times 730, over the sessions that fit."),
     ]
 
 
+def _head(entries: Sequence[SiteEntry], prices: PriceBook) -> tuple[str, ...]:
+    """The columns of a group; all of its entries are qualifications, or no one is."""
+    if entries[0].qualified is None:
+        return HEAD
+    priced = any(entry.slug in prices.per_hour for entry in entries)
+    return (*QUALIFIED, *([_money(prices)] if priced else []))
+
+
+def _money(prices: PriceBook) -> str:
+    return f"{prices.currency} a session and month".strip()
+
+
+def _ranked(entry: SiteEntry, prices: PriceBook = NO_PRICES) -> Ranked | None:
+    record = entry.qualified
+    if record is None or record.answer is None:
+        return None
+    return ranked(entry.slug, record, record.answer, prices.per_hour.get(entry.slug))
+
+
+def _fits(entry: SiteEntry) -> list[tuple[str, str]]:
+    """The sessions that fit, where that was asked."""
+    found = _ranked(entry)
+    return [] if found is None else [("sessions that fit", f"{fits_range(found)}, {found.fits_basis}")]
+
+
 def _order(entry: SiteEntry) -> tuple[bool, float, str]:
+    found = _ranked(entry)
+    if found is not None:
+        return (not entry.validation.accepted, -(found.fits or 0), entry.slug)
     elapsed = entry.figures["elapsed"].median
     return (not entry.validation.accepted, float("inf") if elapsed is None else elapsed, entry.slug)
 
 
-def _row(entry: SiteEntry, *, root: str | None = None) -> SiteRow:
-    """A row of a result; ``root`` leads from a page of a system to the site, and adds the workload."""
+def _row(
+    entry: SiteEntry, head: Sequence[str], prices: PriceBook = NO_PRICES, *, root: str | None = None
+) -> SiteRow:
+    """A row of a result; ``root`` leads from a page of a system to the site."""
     statement = entry.validation.statement
     accepted = "yes" if entry.validation.accepted else "no"
-    cells: tuple[str | SiteLink | MarkedCell, ...] = (
-        SiteLink(entry.title if root is None else entry.slug, f"{root or ''}results/{entry.slug}/index.html"),
-        printable(statement.submitter if statement is not None else "") or ABSENT,
-        MarkedCell(accepted, accepted),
-        entry.answer,
-        str(entry.sessions),
-        entry.limit,
-        str(len(entry.validation.runs)),
-        str(entry.nodes),
-        ABSENT if entry.cores is None else str(entry.cores),
-        *(entry.figures[name].text.partition(" (")[0] for name in COLUMNS),
-    )
+    title = entry.title if root is None else entry.slug
+    every: dict[str, str | SiteLink | MarkedCell] = {
+        "system": SiteLink(title, f"{root or ''}results/{entry.slug}/index.html"),
+        "by": printable(statement.submitter if statement is not None else "") or ABSENT,
+        "accepted": MarkedCell(accepted, accepted),
+        "answer": entry.answer,
+        "sessions": str(entry.sessions),
+        "limit": entry.limit,
+        "runs": str(len(entry.validation.runs)),
+        "nodes": str(entry.nodes),
+        "cores": ABSENT if entry.cores is None else str(entry.cores),
+        **{name: entry.figures[name].text.partition(" (")[0] for name in COLUMNS},
+        "workload": f"{entry.what}, {entry.division}",
+    }
+    if (found := _ranked(entry, prices)) is not None:
+        every |= {"fits": fits_range(found), "slowdown": slowdown_range(found)}
+        every |= {_money(prices): price_per_session(found)}
+    cells = [every[name] for name in head]
     if root is not None:
-        return SiteRow((*cells, f"{entry.what}, {entry.division}"))
+        return SiteRow(cells)
     facts = {
         "division": entry.division,
         "workload": entry.what,
