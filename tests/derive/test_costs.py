@@ -10,7 +10,7 @@ import pytest
 
 from mawl.base.units import parse_instant
 from mawl.commands.main import main
-from mawl.derive.costs import ORDERS, csv_of, document, step_costs
+from mawl.derive.costs import HEAD, ORDERS, StepOrder, csv_of, document, step_costs
 from mawl.derive.derive import DeriveRequest, derive
 from mawl.figures.nights import Night
 from mawl.importers.import_files import ImportRequest, import_files
@@ -142,9 +142,40 @@ def test_the_first_lines_answer_what_administrators_ask(night: Run) -> None:
     assert first["steps"].startswith("largest real time less CPU time: step 6 (SORT) of load_orders, 25 min")
     assert first["jobs"].startswith("load_orders cost most: 1 h 26 min of real time, 53 % of 5 jobs")
     assert first["storage"].startswith("faster WORK saves at most 1 h 11 min of the night")
-    assert "chain of 3 jobs" in first["storage"] and "nmon, sar -d" in first["storage"]
-    assert "score_customers has most, 2141101" in first["processors"] and "sar -q" in first["processors"]
+    assert (
+        "chain of 3 jobs that ended last (2026-03-02 21:46 UTC)" in first["storage"]
+        and "nmon, sar -d" in first["storage"]
+    )
+    assert "score_customers has most, 2,141,101" in first["processors"] and "sar -q" in first["processors"]
     assert "GB at its peak" in first["WORK"] and "GB at its peak" in first["both"]
+
+
+@pytest.mark.parametrize("by", [by for by in ORDERS if by in HEAD])
+def test_a_narrow_screen_keeps_the_column_that_orders_the_steps(night: Run, by: StepOrder) -> None:
+    shown = rendered(document(step_costs(night, by)), "text", 100).splitlines()
+    head = next(line for line in shown if line.startswith("step "))
+    assert head.split()[:2] == ["step", "procedure"] and by in head and len(head) <= 100
+
+
+def test_a_table_has_no_column_that_no_row_tells(run: Run) -> None:
+    shown = rendered(document(step_costs(run, "real")), "text", 200).splitlines()
+    [steps] = [line for line in shown if line.startswith("step ")]
+    [jobs] = [line for line in shown if line.startswith("job ")]
+    assert "rows read" in steps and "rows written" not in steps and "switches" not in steps
+    assert "CPU" in jobs and not any(name in jobs for name in ("real", "started", "switches", "ended"))
+
+
+def test_switches_for_a_cpu_second_leave_out_jobs_that_count_none(night: Run, tmp_path: Path) -> None:
+    """STIMER counts no switches: the CPU time of its job says nothing on those of others."""
+    quiet = "NOTE: DATA statement used (Total process time):\n      real time           9:00:00.00\n"
+    (tmp_path / "stimer.log").write_text(f"{quiet}      cpu time            8:00:00.00\n\n")
+    folder = tmp_path / "runs" / "both"
+    paths = [str(EXAMPLES / "night"), str(tmp_path / "stimer.log")]
+    import_files(ImportRequest(paths=paths, folder=folder, run_id="both"))
+    alone, both = step_costs(night, "real").jobs, step_costs(open_run(str(folder)), "real").jobs
+    assert alone is not None and both is not None
+    assert both.cpu_seconds == pytest.approx((alone.cpu_seconds or 0) + 8 * 3600)
+    assert both.switches_per_cpu_second == alone.switches_per_cpu_second == pytest.approx(489, abs=1)
 
 
 def test_what_faster_work_saves_is_the_waiting_of_the_chain(night: Run) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mawl.derive.costs import document, step_costs
-from mawl.derive.space import RolePeak, Space
+from mawl.derive.space import RolePeak, Space, space_lines
 from mawl.importers.import_files import ImportRequest, import_files
 from mawl.records.store import open_run
 from mawl.reports.document import rendered
@@ -81,7 +81,7 @@ def space_of(folder: Path, *logs: str) -> Space:
 
 def peak(space: Space, role: str, node: str | None = None) -> RolePeak:
     [found] = [one for one in space.peaks if (one.role, one.node) == (role, node)]
-    assert found.low_bytes <= found.bytes <= found.high_bytes
+    assert found.bytes is None or found.low_bytes <= found.bytes <= found.high_bytes
     return found
 
 
@@ -204,6 +204,19 @@ def test_bytes_that_no_note_names_are_only_in_the_highest(tmp_path: Path) -> Non
     log = Session(0).step("PROCEDURE CATALOG", 9, "", writes=100).end()
     space = space_of(tmp_path, log)
     work = peak(space, "work")
-    assert (work.low_bytes, work.bytes) == (0, 0)
+    assert (work.low_bytes, work.bytes) == (0, None)
     assert work.high_bytes == pytest.approx(1.15 * 100 * MB, rel=1e-3)
-    assert any("1 step wrote blocks and no note names a table" in one for one in space.unknown)
+    assert any("1 step may have written, and no note names a table" in one for one in space.unknown)
+
+
+def test_a_log_that_names_no_table_leaves_the_peak_of_work_open(tmp_path: Path) -> None:
+    """Neither notes on tables nor block operations (NONOTES, STIMER): nothing says that WORK was empty."""
+    (tmp_path / "job0.log").write_text(
+        "NOTE: PROCEDURE SORT used (Total process time):\n      real time           10.00 seconds\n"
+        "      cpu time            5.00 seconds\n\n"
+    )
+    space = space_of(tmp_path)
+    assert [one.bytes for one in space.peaks] == [None, None, None]
+    assert peak(space, "work").high_bytes > 0 and peak(space, "util").high_bytes > 0
+    assert dict(space_lines(space))["WORK"].startswith("not known: 0 B to ")
+    assert any("1 step may have written, and no note names a table" in one for one in space.unknown)

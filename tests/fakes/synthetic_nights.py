@@ -23,7 +23,12 @@ TAILS = 5
 RUNS = 5
 PLACE_NOISE = 0.05
 """What each place deviates by from the whole load, over a run."""
-SHARES = {"on CPU": 0.55, "waiting for a CPU": 0.15, "blocked in data": 0.12, "blocked in work": 0.1}
+SHARES = {
+    "on processors": 0.55,
+    "waiting for processors": 0.15,
+    "blocked in data": 0.12,
+    "blocked in work": 0.1,
+}
 """Where the time of a night goes; the rest is shared by the other places."""
 NIGHT_SECONDS = 3000.0
 

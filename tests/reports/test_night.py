@@ -39,7 +39,7 @@ def report(place: Path, jobs: Sequence[JobRecord], some: RunFacts = FACTS, *, de
 
 def test_a_missed_night_with_its_chain_and_steps(tmp_path: Path) -> None:
     text = report(tmp_path, MISSED)
-    assert "night     missed by 1 h 30 min: due at 10:00:00 of the night's clock" in text
+    assert "night     missed by 1 h 30 min: due 10:00:00 after the night began" in text
     assert "late      2 of 4 jobs ended after they were due" in text
     assert "logs      in the logs the night was held with 30 min 00 s to spare" in text
     rows = [" ".join(line.split()) for line in text.splitlines()]
@@ -58,7 +58,7 @@ def test_a_missed_night_with_its_chain_and_steps(tmp_path: Path) -> None:
 
 def test_a_held_night(tmp_path: Path) -> None:
     text = report(tmp_path, ran(a=(1, 3), b=(3, 5), c=(5, 8), d=(3, 4)))
-    assert "night     held with 2 h 00 min to spare: due at 10:00:00" in text
+    assert "night     held with 2 h 00 min to spare: due 10:00:00 after the night began" in text
     assert "late" not in text
 
 

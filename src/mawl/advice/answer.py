@@ -358,7 +358,7 @@ def _whether_jobs_finished(reading: RunView) -> tuple[str | None, str | None]:
     bad = whole - jobs.counted
     if reading.facts.kind == "imported":
         bad = jobs.total - jobs.finished
-        return (f"{bad} of {jobs.total} imported jobs failed or are cut short" if bad else None), None
+        return (f"{bad} of {jobs.total} imported jobs failed or ended early" if bad else None), None
     return (bad_sentence(reading.jobs, whole, bad) if bad else None), None
 
 

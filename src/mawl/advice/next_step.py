@@ -162,7 +162,7 @@ def _derive_step(reading: RunView) -> str:
         command += ["--night", f"{start:%Y-%m-%dT%H:%M}/{end:%Y-%m-%dT%H:%M}"]
         length = format_seconds(period[1] - period[0])
         logs = f"the longest period{which} ({length}, in whole minutes)"
-    command += ["--output", "derived"]
+    command += ["--output", f"{reading.facts.run_id}-workload"]
     return f"make a workload of {logs}, and run it on the system in question: {shlex.join(command)}"
 
 

@@ -6,7 +6,7 @@ import csv
 import io
 import math
 from collections.abc import Callable, Iterable, Sequence
-from typing import Annotated, Literal, get_args
+from typing import Annotated, Any, Literal, get_args
 
 import msgspec
 
@@ -196,7 +196,7 @@ HEAD = (
     *("step", "procedure", "real", "CPU", "waiting at most", "read", "written", "MB/s"),
     *("rows read", "rows written", "memory", "switches"),
 )
-SPARE = ("rows written", "rows read", "switches", "memory")
+SPARE = ("rows written", "rows read", "switches", "memory", "MB/s")
 TABLE_HEAD = ("table", "passes", "with WHERE", "rows", "rows scanned")
 SPACE_HEAD = ("place", "host", "at its peak", "at least", "at most", "when (UTC)", "sessions")
 ORDERED_BY = {
@@ -219,18 +219,19 @@ NOTES = (
     "that pauses for its session counts as one that waits.",
     "Read and written are block operations of 512 bytes each where the log has them: what memory served is "
     "not in them. In a measured run they are what calls moved.",
+    "Rows read are those that passed a WHERE; rows scanned are then those of the table.",
     "Switches are involuntary context switches: the system took the processor for another task.",
 )
 
 
 def document(costs: StepCosts) -> Document:
     """The table of the steps, then that of the tables."""
-    steps = Table(
+    steps = _told(
         name="steps",
         title=f"steps by {ORDERED_BY[costs.by]}",
         head=HEAD,
         rows=[_row(cost) for cost in costs.costliest],
-        spare=SPARE,
+        spare=tuple(name for name in SPARE if name != costs.by),
     )
     tables = Table(
         name="tables",
@@ -252,7 +253,7 @@ def document(costs: StepCosts) -> Document:
         *(() if costs.jobs is None else job_lines(costs.jobs)),
         *(() if costs.space is None else space_lines(costs.space)),
     ]
-    jobs = Table(
+    jobs = _told(
         name="jobs",
         title="jobs that cost most",
         head=JOB_HEAD,
@@ -271,6 +272,14 @@ def document(costs: StepCosts) -> Document:
         ],
         tag=("by steps", ""),
     )
+
+
+def _told(*, head: Sequence[str], rows: Sequence[Sequence[str]], **other: Any) -> Table:
+    """A table without the columns that no row tells."""
+    told = [any(row[place] not in (ABSENT, "") for row in rows) for place in range(len(head))]
+    kept = [place for place, is_told in enumerate(told) if is_told or not rows]
+    head, *rows = (tuple(row[place] for place in kept) for row in (head, *rows))
+    return Table(head=head, rows=rows, **other)
 
 
 def _space_parts(space: Space | None) -> list[Part]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -77,7 +78,7 @@ def document(evidence: DerivedEvidence, folder: str) -> Document:
         headline=Headline(sign="measured", sentence="Evidence of a derived workload"),
         tag=("derived", ""),
         parts=[
-            Part([Lines([*sentences, ("folder", folder)])]),
+            Part([Lines([*sentences, ("folder", folder), ("next", _next(folder))])]),
             Part([Table(head=HEAD, rows=few), Sentences([*left_out, SHARES])]),
         ],
         folds=[
@@ -87,6 +88,11 @@ def document(evidence: DerivedEvidence, folder: str) -> Document:
             Part([rules], "rules", "Rules", "Rules"),
         ],
     )
+
+
+def _next(folder: str) -> str:
+    run = shlex.join(["mawl", "run", f"{folder}/workload.toml", "--cache", "none"])
+    return f"run it on the system in question, on the storage of its --data, --work and --util: {run}"
 
 
 def nights_parts(thinning: Thinning, folder: str) -> list[Part]:
@@ -223,10 +229,12 @@ def _unknown_bytes(open_: UnknownBytes) -> Iterator[str]:
             "logs, or others of the same node, name no platform"
         )
     if count := open_.steps_without_utility_files:
-        yield (
-            f"SAS writes no note on utility files: for {counted_noun(count, 'step')} that may use them mawl "
-            f"infers which part of {format_bytes(open_.bytes_of_these)} is util, and which is work or data"
-        )
+        steps = counted_noun(count, "step")
+        infers = f"nothing tells the bytes of the {steps} that may use them"
+        if open_.bytes_of_these:
+            part = f"which part of {format_bytes(open_.bytes_of_these)} is util, and which is work or data"
+            infers = f"for {steps} that may use them mawl infers {part}"
+        yield f"SAS writes no note on utility files: {infers}"
 
 
 def _reads(share: float | None) -> str:
@@ -247,7 +255,8 @@ def row(load: LoadOfProgram) -> tuple[str, ...]:
         str(load.steps),
         format_seconds(whole(load.cpu_seconds)),
         _range(load.cpu_seconds_range, format_seconds),
-        format_bytes(moved),
+        # Without notes on rows and blocks only the range is known.
+        format_bytes(moved) if moved or not load.moved_bytes_range[1] else "-",
         _range(load.moved_bytes_range, format_bytes),
         *shares,
     )

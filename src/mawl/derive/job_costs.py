@@ -12,16 +12,23 @@ from typing import Annotated
 
 import msgspec
 
-from mawl.base.units import counted_noun, format_percent, format_plain, format_seconds
+from mawl.base.units import (
+    counted_noun,
+    format_instant,
+    format_percent,
+    format_plain,
+    format_ratio,
+    format_seconds,
+)
 from mawl.derive.step_bytes import Inference, counts_reads, device_share
 from mawl.derive.steps import StepFigures
 from mawl.derive.tables import Libraries
 from mawl.figures.imported import last_chain
 from mawl.figures.missing import ended_with_errors
-from mawl.records.definitions import block, count, flag, listing, seconds, text
+from mawl.records.definitions import block, count, flag, instant, listing, seconds, text, unitless
 from mawl.records.model.records import JobRecord
 from mawl.records.spec.program_options import ROLES, Role
-from mawl.reports.layout import ABSENT, figure, format_count
+from mawl.reports.layout import ABSENT, figure, format_count, short_instant
 
 PAGE = "docs/design/derive.md, Which steps cost most"
 MOST_JOBS = 10
@@ -34,6 +41,7 @@ class JobCost(msgspec.Struct, frozen=True, kw_only=True):
 
     job: Annotated[str, text("The job.", PAGE)]
     with_errors: Annotated[bool, flag("Whether its log has an ERROR; its time counts.", PAGE)]
+    started_at: Annotated[str | None, instant("When it started.", PAGE, absent=NOT_TOLD)]
     real_seconds: Annotated[float | None, seconds("Real time of the job.", PAGE, absent=NOT_TOLD)]
     cpu_seconds: Annotated[float | None, seconds("User and system CPU time.", PAGE, absent=NOT_TOLD)]
     involuntary_switches: Annotated[
@@ -63,11 +71,16 @@ class JobCosts(msgspec.Struct, frozen=True, kw_only=True):
     involuntary_switches: Annotated[
         int | None, count("Involuntary context switches of all jobs.", PAGE, absent=NOT_TOLD)
     ]
+    switches_per_cpu_second: Annotated[
+        float | None,
+        unitless("The same for each second of CPU time of the jobs that count them.", PAGE, absent=NOT_TOLD),
+    ]
     costliest: Annotated[list[JobCost], listing("The jobs with the longest real time.", PAGE)]
     most_switched: Annotated[
         JobCost | None, block("The job with most involuntary switches.", PAGE, absent=NOT_TOLD)
     ]
     chain_jobs: Annotated[int, count("Jobs of the chain that ended last.", PAGE)]
+    chain_ended_at: Annotated[str | None, instant("When it ended.", PAGE, absent=NO_CHAIN)]
     bounds: Annotated[list[RoleBound], listing("What faster storage of each role saves at most.", PAGE)]
 
 
@@ -77,22 +90,28 @@ def job_costs(jobs: Sequence[JobRecord], steps: Mapping[str, Sequence[StepFigure
         JobCost(
             job=job.job,
             with_errors=ended_with_errors(job),
+            started_at=None if job.started_at is None else format_instant(job.started_at),
             real_seconds=job.usage.real_time_seconds,
             cpu_seconds=job.usage.cpu_seconds,
             involuntary_switches=job.usage.involuntary_context_switches,
         )
         for job in jobs
     ]
-    chain = {job.job for job in last_chain(jobs)}
-    switches = [one.involuntary_switches for one in costs if one.involuntary_switches is not None]
+    last = last_chain(jobs)
+    chain = {job.job for job in last}
+    counting = [one for one in costs if one.involuntary_switches is not None]
+    switches = sum(one.involuntary_switches or 0 for one in counting)
+    used = _sum(one.cpu_seconds for one in counting)
     return JobCosts(
         jobs=len(jobs),
         real_seconds=_sum(one.real_seconds for one in costs),
         cpu_seconds=_sum(one.cpu_seconds for one in costs),
-        involuntary_switches=sum(switches) if switches else None,
+        involuntary_switches=switches if counting else None,
+        switches_per_cpu_second=switches / used if used else None,
         costliest=sorted(costs, key=lambda one: (-(one.real_seconds or 0.0), one.job))[:MOST_JOBS],
-        most_switched=max(costs, key=lambda one: one.involuntary_switches or 0) if switches else None,
+        most_switched=max(counting, key=lambda one: one.involuntary_switches or 0, default=None),
         chain_jobs=len(chain),
+        chain_ended_at=None if not last or last[-1].ended_at is None else format_instant(last[-1].ended_at),
         bounds=list(_bounds(jobs, steps, chain)),
     )
 
@@ -171,9 +190,14 @@ def _saving(work: RoleBound, costs: JobCosts) -> str:
         return f"{every}; what of it the night would save, times of day would tell (FULLSTIMER)"
     return (
         f"faster WORK saves at most {format_seconds(work.chain_seconds)} of the night: so long its steps "
-        f"waited in the chain of {counted_noun(costs.chain_jobs, 'job')} that ended last; {every} in all. "
+        f"waited in the {_chain(costs)}; {every} in all. "
         "How much of it was WORK, a recording of the host tells (nmon, sar -d)"
     )
+
+
+def _chain(costs: JobCosts) -> str:
+    what = "job" if costs.chain_jobs == 1 else f"chain of {costs.chain_jobs} jobs"
+    return f"{what} that ended last ({short_instant(costs.chain_ended_at)} UTC)"
 
 
 def _switches(costs: JobCosts) -> str:
@@ -181,16 +205,19 @@ def _switches(costs: JobCosts) -> str:
         return "not known: no log counts involuntary switches; FULLSTIMER on UNIX and Linux does"
     most = costs.most_switched or costs.costliest[0]
     rate = ""
-    if costs.cpu_seconds:
-        rate = f", {format_plain(costs.involuntary_switches / costs.cpu_seconds)} for each CPU second"
+    if costs.switches_per_cpu_second is not None:
+        rate = (
+            f", {format_plain(costs.switches_per_cpu_second)} for each CPU second of the jobs that count them"
+        )
+    switches = "switch" if costs.involuntary_switches == 1 else "switches"
     return (
-        f"{format_count(costs.involuntary_switches)} involuntary switches{rate}; {most.job} has most, "
+        f"{format_count(costs.involuntary_switches)} involuntary {switches}{rate}; {most.job} has most, "
         f"{figure(most.involuntary_switches, format_count)}. How long jobs waited for a processor, a "
         "recording of the host tells (nmon, sar -q)"
     )
 
 
-JOB_HEAD = ("job", "real", "CPU", "CPU/real", "involuntary switches", "ended")
+JOB_HEAD = ("job", "started (UTC)", "real", "CPU", "CPU/real", "involuntary switches", "ended")
 
 
 def job_rows(costs: JobCosts) -> list[tuple[str, ...]]:
@@ -198,11 +225,12 @@ def job_rows(costs: JobCosts) -> list[tuple[str, ...]]:
     return [
         (
             one.job,
+            short_instant(one.started_at),
             figure(one.real_seconds, format_seconds),
             figure(one.cpu_seconds, format_seconds),
             ABSENT
             if one.cpu_seconds is None or not one.real_seconds
-            else format_percent(one.cpu_seconds / one.real_seconds),
+            else format_ratio(one.cpu_seconds / one.real_seconds),
             figure(one.involuntary_switches, format_count),
             "with errors" if one.with_errors else "",
         )

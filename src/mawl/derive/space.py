@@ -22,6 +22,7 @@ from mawl.derive.steps import StepFigures
 from mawl.derive.tables import Key, Libraries, Ranged
 from mawl.records.definitions import count, instant, listing, size, text
 from mawl.records.model.records import JobRecord, TableNote
+from mawl.reports.layout import ABSENT, figure, short_instant
 
 PAGE = "docs/design/derive.md, How much space"
 SpaceRole = Literal["work", "util", "both"]
@@ -30,6 +31,7 @@ TITLES: dict[SpaceRole, str] = {"work": "WORK", "util": "UTILLOC", "both": "WORK
 ENDS = ("low", "value", "high")
 NEAR = 1e-9
 """Sums of floats that differ by less are alike."""
+ONLY_RANGE = "the logs tell no more than its range"
 UNTIMED = "no step of the job has a time"
 
 
@@ -38,7 +40,7 @@ class RolePeak(msgspec.Struct, frozen=True, kw_only=True):
 
     role: Annotated[SpaceRole, text("work, util, or both where UTILLOC is not set and lies in WORK.", PAGE)]
     node: Annotated[str | None, text("The host; null for all hosts together.", PAGE, absent="all hosts")]
-    bytes: Annotated[float, size("The most space at one time, estimated.", PAGE)]
+    bytes: Annotated[float | None, size("The most space at one time, estimated.", PAGE, absent=ONLY_RANGE)]
     low_bytes: Annotated[float, size("The least that it can be.", PAGE)]
     high_bytes: Annotated[float, size("The most that it can be.", PAGE)]
     at: Annotated[str | None, instant("When it was reached.", PAGE, absent=UNTIMED)]
@@ -82,7 +84,8 @@ class _StepSpace(msgspec.Struct, frozen=True):
 class _Session:
     """The tables that a session has in WORK, step after step."""
 
-    def __init__(self, job: str, libraries: Libraries, inference: Inference) -> None:
+    def __init__(self, job: str, libraries: Libraries, inference: Inference, *, names_tables: bool) -> None:
+        self._names_tables = names_tables
         self._job, self._libraries, self._inference = job, libraries, inference
         self._tables: dict[Key, Held] = {}
         self._rest = Held()
@@ -136,8 +139,8 @@ class _Session:
         whole = math.fsum(found.value for found in sizes if found is not None)
         written = gone = Held()
         if not whole:
-            if work is not None and work.high and step.blocks is not None and not notes:
-                self.unnamed += bool(work.value)
+            if work is not None and work.high and not notes and (step.blocks or not self._names_tables):
+                self.unnamed += bool(work.value) or not self._names_tables
                 # SAS names no catalog, index or listing: these bytes may be in WORK, or elsewhere.
                 written = Held(0.0, 0.0, work.high)
                 self._rest = self._rest.plus(written)
@@ -249,13 +252,14 @@ class _Events:
             high, _ = self.courses[role, "high"].peak()
             untimed = self.untimed[role]
             value = max(value, untimed.value)
+            most = max(high + untimed.high, value)
             found.append(
                 RolePeak(
                     role=role,
                     node=node,
-                    bytes=value,
+                    bytes=value if value or not most else None,
                     low_bytes=min(max(low, self.least[role]), value),
-                    high_bytes=max(high + untimed.high, value),
+                    high_bytes=most,
                     at=None if at is None else format_instant(at),
                     sessions=0 if at is None else sum(start <= at <= end for start, end in self.spans),
                 )
@@ -275,7 +279,7 @@ def space_of(jobs: Sequence[JobRecord], steps: Mapping[str, Sequence[StepFigures
         mine = list(steps.get(job.job, ()))
         if not mine:
             continue
-        session = _Session(job.job, libraries, inference)
+        session = _Session(job.job, libraries, inference, names_tables=any(step.tables for step in mine))
         made = [session.step(step) for step in mine]
         targets = [hosts[None], *([hosts[job.node]] if len(nodes) > 1 else [])]
         times = _times(job, mine)
@@ -361,8 +365,8 @@ def _unknown(counts: Mapping[str, int]) -> list[str]:
     ]
     if counts["unnamed"]:
         found.append(
-            f"{counted_noun(counts['unnamed'], 'step')} wrote blocks and no note names a table (catalogs, "
-            "indexes, listings, or options NONOTES): only the highest has them."
+            f"{counted_noun(counts['unnamed'], 'step')} may have written, and no note names a table "
+            "(catalogs, indexes, listings, or options NONOTES): only the highest has them."
         )
     if counts["unsized"]:
         found.append(f"{counted_noun(counts['unsized'], 'table')} without a known number of rows: not in it.")
@@ -392,19 +396,21 @@ def space_lines(space: Space) -> Iterator[tuple[str, str]]:
 
 
 def _sentence(peak: RolePeak) -> str:
+    what = f"{TITLES['both']}: " if peak.role == "both" else ""
     spread = f"{format_bytes(peak.low_bytes)} to {format_bytes(peak.high_bytes)}"
+    if peak.bytes is None:
+        return f"{what}not known: {spread} at its peak"
+    about = f"{what}about {format_bytes(peak.bytes)} at its peak ({spread})"
+    if not peak.high_bytes:
+        return f"{what}no log names a table or file in it"
     if peak.at is None:
-        return f"not known: {spread}" if peak.high_bytes else "no log names a table or file in it"
-    when = f"{peak.at[:10]} {peak.at[11:16]} UTC, of {counted_noun(peak.sessions, 'session')}"
-    what = "UTILLOC in WORK: " if peak.role == "both" else ""
-    return f"{what}about {format_bytes(peak.bytes)} at its peak ({spread}), {when}"
+        return about
+    return f"{about}, {short_instant(peak.at)} UTC, of {counted_noun(peak.sessions, 'session')}"
 
 
 def peak_rows(space: Space) -> Iterator[tuple[str, ...]]:
     """The rows of the table of peaks."""
     for peak in space.peaks:
-        sizes = map(format_bytes, (peak.low_bytes, peak.high_bytes))
-        at = ("-", "-", "-")
-        if peak.at is not None:
-            at = (format_bytes(peak.bytes), f"{peak.at[:10]} {peak.at[11:16]}", str(peak.sessions))
-        yield TITLES[peak.role], peak.node or "all", at[0], *sizes, *at[1:]
+        sizes = (figure(size, format_bytes) for size in (peak.bytes, peak.low_bytes, peak.high_bytes))
+        sessions = ABSENT if peak.at is None else str(peak.sessions)
+        yield TITLES[peak.role], peak.node or "all", *sizes, short_instant(peak.at), sessions

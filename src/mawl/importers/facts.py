@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence, Set
 import msgspec
 
 from mawl.base.units import counted_noun, format_rate, format_request
+from mawl.importers.fio import UNKNOWN
 from mawl.importers.formats.text import one_line
 from mawl.importers.hosts import SHARES_ALONE, SHARES_OF_SEVERAL
 from mawl.importers.items import Collected, volumes_by_pattern
@@ -171,10 +172,11 @@ def _fio_figures(collected: Collected) -> list[str]:
     if collected.probe is None:
         return []
     told = [
-        f"fio in {one_line(target.directory)}: {test.pattern} {test.direction}, "
+        f"fio{where}: {test.pattern} {test.direction}, "
         f"{format_request(test.request_bytes)}, {test.streams} at once: {verb} "
         f"{format_rate(figures.bytes_per_second)}"
         for target in collected.probe.targets
+        for where in ["" if target.directory == UNKNOWN else f" in {one_line(target.directory)}"]
         for test in target.tests
         for verb, figures in (("read", test.read), ("written", test.write))
         if figures is not None

@@ -100,8 +100,13 @@ def figures(*cells: tuple[object, Form]) -> list[str]:
 
 
 def format_count(value: float) -> str:
-    """A whole number."""
-    return f"{value:.0f}"
+    """A whole number, its digits in groups of three."""
+    return f"{value:,.0f}"
+
+
+def short_instant(instant: str | None) -> str:
+    """An instant of ISO 8601 to the minute; ``-`` when it is missing."""
+    return ABSENT if instant is None else f"{instant[:10]} {instant[11:16]}"
 
 
 def splits_cpu(time: Time) -> bool:

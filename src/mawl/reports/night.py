@@ -58,8 +58,10 @@ def _night(night: NightOfRun) -> Iterator[tuple[str, str]]:
         jobs = counted_noun(night.not_finished, "job")
         yield "night", f"missed: {jobs} of {night.jobs} did not finish"
     else:
-        clock = " of the night's clock" if night.spare_seconds < 0 else ""
-        yield "night", f"{held_said(night.spare_seconds)}: due at {due}{clock}"
+        yield (
+            "night",
+            f"{held_said(night.spare_seconds)}: due {due} after the night began, as all times below",
+        )
     if night.late:
         yield "late", f"{night.late} of {counted_noun(night.jobs, 'job')} ended after they were due"
     if (spare := night.logs_spare_seconds) is not None:

@@ -84,13 +84,12 @@ def range_of(row: SignatureFigure, form: Form) -> str:
 
 def bounded_waits(wait: Wait) -> str:
     """What is known where the run queue is not (imported logs): CPU time, and the most that was blocked."""
-    used, most = figures(
-        (wait.on_cpu_seconds, format_seconds),
-        (wait.blocked_at_most_seconds, format_seconds),
-    )
+    most, used = figure(wait.blocked_at_most_seconds, format_seconds), "CPU time"
+    if wait.on_cpu_seconds is not None:
+        used = f"{format_seconds(wait.on_cpu_seconds)} on processors"
     return (
-        f"on processors {used}, waits at most {most} (real less CPU time); how much was for processors, "
-        "data, work or util is not known"
+        f"at most {most} (real time less {used}); how much was for processors, data, work or util is not "
+        "known"
     )
 
 

@@ -29,6 +29,7 @@ from mawl.importers.formats.text import one_line
 from mawl.records.model.summary.io import Io
 from mawl.records.model.summary.programs import ProgramFigures
 from mawl.records.model.summary.summary import Judged, Summary
+from mawl.records.model.summary.time import Time
 from mawl.reports.judgement import headlines
 from mawl.reports.layout import (
     ABSENT,
@@ -200,7 +201,7 @@ def _programs_without_waits(
                 *figures(
                     *((getattr(real, part), format_seconds) for part in ("median", "max", "sum")),
                     (used, format_seconds),
-                    (share, format_percent),
+                    (share, format_ratio),
                 ),
             )
         )
@@ -296,6 +297,17 @@ def _headline(name: str, text: str, style: Style) -> list[str]:
     return [label + rest, *lines[1:]]
 
 
+def _second(instant: str) -> str:
+    return f"{instant[:10]} {instant[11:19]} UTC"
+
+
+def _phases_text(time: Time) -> str:
+    phases = time.elapsed_seconds, time.active_seconds, time.tail_seconds
+    if phases == (None, None, None):
+        return "not known"
+    return "{} = {} active + {} tail".format(*figures(*((phase, format_seconds) for phase in phases)))
+
+
 def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
     jobs, time = summary.jobs, summary.time
     nodes = [node_text(node) for node in summary.nodes[:1]]
@@ -308,19 +320,16 @@ def _head(view: RunView, summary: Summary, style: Style) -> list[str]:
     )
     cpu = ", ".join(f"{label} {sum_text(summary, field, format_seconds)}" for label, field in cpu_parts(time))
     caps, queue = cap_sentence(summary), queue_words(summary)
-    phases = figures(
-        *((getattr(time, f"{name}_seconds"), format_seconds) for name in ("elapsed", "active", "tail"))
-    )
     lines = [
         ("run", f"{summary.run_id} ({summary.kind}, mawl {summary.mawl_version})"),
-        ("outcome", f"{outcome_text(summary)}; started {summary.started_at}"),
+        ("outcome", f"{outcome_text(summary)}; started {_second(summary.started_at)}"),
         *([] if summary.outcome == "completed" else [("recorded", recorded_text(summary))]),
         ("workload", workload_text(view, summary)),
         *(("system", text) for text in nodes),
         *([("nodes", node_sentences(summary)[0])] if summary.cluster else []),
         *([("caps", caps)] if caps else []),
         ("jobs", f"{jobs_text(summary)}; at once: peak {peak}, mean {mean}"),
-        ("elapsed", periods_text(summary) or "{} = {} active + {} tail".format(*phases)),
+        ("elapsed", periods_text(summary) or _phases_text(time)),
         (
             counted_noun(jobs.counted, "job"),
             f"real time {real} in sum, {cpu}, CPU/real {ratio_text(summary)}, memory {memory}",

@@ -102,7 +102,7 @@ def test_what_differs_is_the_place_that_grew() -> None:
     assert comparison.named.sentence.startswith("blocked in work ")
     verdicts = {row.place: row.verdict for row in comparison.places}
     assert verdicts["blocked in work"] == "more"
-    assert verdicts["on CPU"] == "not told apart"
+    assert verdicts["on processors"] == "not told apart"
     grown = next(row for row in comparison.places if row.verdict == "more")
     assert grown.change_seconds == pytest.approx(6 * 4.0)
 

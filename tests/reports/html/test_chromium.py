@@ -17,6 +17,7 @@ import pytest
 from mawl.figures.view import StoredView
 from mawl.records.store import open_run
 from mawl.records.store.folder import RunWriter
+from mawl.reports.document import Document, Headline, Part, Table, rendered
 from mawl.reports.html.colours import COLOURS
 from mawl.reports.html.report import render
 from tests import needs
@@ -466,3 +467,18 @@ def test_figures_outside_the_usual_range_of_their_column_are_shaded(browser: Any
         }"""
     )
     assert wrong == []
+
+
+def test_counts_in_groups_of_three_sort_as_numbers(browser: Any, tmp_path: Path) -> None:
+    rows = [("a", "9"), ("b", "1,912,000"), ("c", "30,100"), ("d", "-"), ("e", "220,000")]
+    page = Document(
+        headline=Headline(sign="measured", sentence="Counts"),
+        tag=("counts", ""),
+        parts=[Part([Table(name="counts", title="counts", head=("step", "switches"), rows=rows)])],
+    )
+    (tmp_path / "counts.html").write_text(rendered(page, "html"))
+    opened = Opened(browser, tmp_path / "counts.html").page
+    opened.get_by_role("button", name="Sort by switches").press("Enter")
+    assert opened.locator("tbody tr").evaluate_all("all => all.map(row => row.cells[0].innerText)") == list(
+        "becad"
+    )

@@ -20,10 +20,10 @@ from mawl.records.spec.program_options import ROLES, Role
 Verdict = Literal["more", "less", "not told apart", "not judged"]
 
 PLACES: dict[str, str] = {
-    "on CPU": "wait.on_cpu_seconds",
-    "waiting for a CPU": "wait.run_queue_seconds",
+    "on processors": "wait.on_cpu_seconds",
+    "waiting for processors": "wait.run_queue_seconds",
     **{f"blocked in {role}": f"wait.blocked_seconds.{role}" for role in ROLES},
-    "blocked elsewhere": "wait.blocked_seconds.other",
+    "other waits": "wait.blocked_seconds.other",
 }
 """They add up to real time where every job has one thread."""
 

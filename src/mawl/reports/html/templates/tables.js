@@ -6,9 +6,9 @@
   };
   // The number that the page writes as a text such as "1 min 07 s" or "12.3 kB/s"; NaN for other texts.
   const number_of = (text) => {
-    const parts = Array.from(text.matchAll(/(-?[\d.]+) ?([a-zA-Z%]*)(\/s)?/g));
+    const parts = Array.from(text.matchAll(/(-?(?:\d{1,3}(?:,\d{3})+|[\d.]+)) ?([a-zA-Z%]*)(\/s)?/g));
     if (!parts.length || parts.map((part) => part[0]).join(" ") !== text || parts.some((part) => !(part[2] in UNITS))) return NaN;
-    return parts.reduce((sum, part) => sum + Number(part[1]) * UNITS[part[2]], 0);
+    return parts.reduce((sum, part) => sum + Number(part[1].replaceAll(",", "")) * UNITS[part[2]], 0);
   };
   const text_of = (cell) => cell.textContent.replace(/\s+/g, " ").trim();
   const value_of = (cell) => {
