@@ -9,6 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from mawl.archive.container import MANIFEST
@@ -20,9 +21,11 @@ from mawl.archive.subject import pack_subject, record_subject, ruling
 from mawl.base.errors import MawlError
 from mawl.commands.main import main
 from mawl.records.model.qualification import Qualification
+from mawl.records.store.facts import read_facts, write_facts
 from tests.fakes.altered_packs import Members, members_of, packed, with_new_manifest
 from tests.fakes.published_qualification import SESSIONS, write_published_qualification
 from tests.fakes.published_run import STATEMENT
+from tests.fakes.stored_run import START
 
 QUALIFY = "qualify.json"
 
@@ -216,3 +219,18 @@ def test_a_redacted_qualification_names_nobody_and_is_accepted(
     every = b"".join(members_of(tmp_path / "q.mawl.zip").values()).decode(errors="replace")
     assert not any(word in every for word in ("jane", "acme", "secrethost", "bench1", "/mnt/"))
     assert said_of(tmp_path / "q.mawl.zip", tmp_path / "x") == {}
+
+
+def test_each_qualification_is_a_night_of_a_history_however_near_the_next_is(
+    made: tuple[Path, Path, Qualification], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shutil.copytree(made[0], tmp_path / "runs" / "a")
+    write_published_qualification(tmp_path / "runs" / "b", start=START + 7000.0)
+    for number in (1, 2, 3):
+        path = tmp_path / "runs" / "b" / "runs" / f"measured-{number}"
+        write_facts(path, msgspec.structs.replace(read_facts(path), run_id=f"b-{number}"))
+    for words in ([], ["a", "b"]):
+        given = words or [str(tmp_path / "runs")]
+        assert main(["history", *given, "--runs", str(tmp_path / "runs"), "--format", "json"]) == 0
+        nights = json.loads(capsys.readouterr().out)["nights"]
+        assert [(one["night"], one["runs"]) for one in nights] == [("measured-1", 3), ("b-1", 3)]

@@ -45,8 +45,8 @@ from mawl.records.model.qualification import Qualification
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.forms import Number
 from mawl.records.store import Run, open_run
-from mawl.records.store.campaign import places_of
-from mawl.records.store.files import FACTS, QUALIFICATION
+from mawl.records.store.campaign import places_of, qualification_folder
+from mawl.records.store.files import FACTS
 from mawl.reports.document import rendered, terminal
 from mawl.reports.json import render
 from mawl.reports.published import listing, page, tables_document
@@ -128,14 +128,16 @@ def _qualifications(arguments: argparse.Namespace) -> dict[str, Qualification] |
     Raises ``UsageError`` for options that are about runs.
     """
     sides = [words for _, words in _sides(arguments)]
-    if not all(len(words) == 1 and (Path(words[0]) / QUALIFICATION).is_file() for words in sides):
+    runs = settings().runs(arguments.runs)
+    folders = [qualification_folder(words[0], runs) if len(words) == 1 else None for words in sides]
+    if not all(folders):
         return None
     if arguments.fail_on or arguments.settings:
         raise UsageError(
             "--fail-on and --settings go with runs, not with qualifications",
             cure="leave them out; mawl qualify has --fail-on",
         )
-    return named_qualifications([words[0] for words in sides])
+    return named_qualifications([str(folder) for folder in folders])
 
 
 def _logs_and_run(arguments: argparse.Namespace) -> tuple[Run, Run] | None:

@@ -1,7 +1,7 @@
 """Runs of one workload over time: when jobs became slower or faster, by how much, and what changed then.
 
-Runs of one night (a campaign, or runs less than four hours apart) count together. An import of many nights
-is divided into its nights. mawl help history shows it, and how often it errs.
+Runs of one night (a campaign, a qualification, or runs less than four hours apart) count together. An import
+of many nights is divided into its nights. mawl help history shows it, and how often it errs.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ FORMATS = ("text", "json", "markdown", "html")
 
 class HistoryArguments(Arguments):
     given: list[str] = operand(
-        "RUN", "run folders, ids, campaigns, or folders that hold runs (default: all in --runs)", nargs="*"
+        "RUN",
+        "run folders, ids, campaigns, qualifications, or folders that hold them (default: all in --runs)",
+        nargs="*",
     )
     format: str = formats(*FORMATS)
     output: str | None = OUTPUT
@@ -63,7 +65,14 @@ def run(arguments: HistoryArguments) -> int:
 
 def _history(arguments: argparse.Namespace) -> History:
     from mawl.advice.judge import judged
-    from mawl.archive.history.changes import by_program, history_of, nights_of, nights_of_import, own_nights
+    from mawl.archive.history.changes import (
+        by_program,
+        history_of,
+        nights_of,
+        nights_of_import,
+        of_qualification,
+        own_nights,
+    )
     from mawl.figures.comparison.sides import compared_run
     from mawl.figures.view import StoredView
 
@@ -85,7 +94,7 @@ def _history(arguments: argparse.Namespace) -> History:
                 imports.append(nights)
                 unreadable += _earlier(view.facts.run_id, nights.left_out)
             elif view.facts.kind == "imported" or view.facts.outcome == "completed":
-                followed.append(compared_run(view, judged(view, bounds)))
+                followed.append(of_qualification(compared_run(view, judged(view, bounds)), path))
             else:
                 left_out.append(view.facts.run_id)
         except MawlError as error:

@@ -281,3 +281,14 @@ def test_a_verb_that_takes_a_run_names_the_runs_of_a_qualification(tmp_path: Pat
         UnreadableRunError, match="is the folder of a qualification, not of a run; name one of"
     ):
         read_facts(tmp_path)
+
+
+def test_the_measured_runs_of_qualifications_count_where_they_are_named_or_alone(tmp_path: Path) -> None:
+    made = tmp_path / "q"
+    made.mkdir()
+    write_qualification(made, qualification())
+    runs = [str(made / "runs" / f"measured-{number}") for number in (1, 2, 3)]
+    assert runs_and_campaigns("q", tmp_path) == FoundRuns(named=runs)
+    assert runs_and_campaigns(str(tmp_path), tmp_path) == FoundRuns(searched=runs)
+    stored(tmp_path / "single")
+    assert runs_and_campaigns(str(tmp_path), tmp_path) == FoundRuns(searched=[str(tmp_path / "single")])

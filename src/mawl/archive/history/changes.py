@@ -9,6 +9,7 @@ import statistics
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import compress
 from math import expm1, log
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -37,8 +38,10 @@ from mawl.figures.statistics import (
     smallest_change,
 )
 from mawl.figures.view import RunView, StoredView
+from mawl.records.model.campaign import CampaignPart
 from mawl.records.model.node import Figures
 from mawl.records.model.thresholds import value_of
+from mawl.records.store.files import QUALIFICATION
 
 LEAST_GAP_SECONDS = value_of("history.least_gap_seconds")
 
@@ -80,6 +83,15 @@ def nights_of(
         else:
             groups.append([run])
     return [RunsOfNight(runs=tuple(group)) for group in groups]
+
+
+def of_qualification(run: ComparedRun, folder: Path) -> ComparedRun:
+    """A measured run of a qualification as one of its night, as a run of a campaign is; another as it is."""
+    above = folder.parent.parent
+    if not (above / QUALIFICATION).is_file():
+        return run
+    part = CampaignPart(name=above.name, kind="repeat", arm="measured", position=1)
+    return msgspec.structs.replace(run, facts=msgspec.structs.replace(run.facts, campaign=part))
 
 
 def _one_night(before: ComparedRun, run: ComparedRun) -> bool:

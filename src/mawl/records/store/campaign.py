@@ -167,7 +167,10 @@ class FoundRuns(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def runs_and_campaigns(word: str, runs: Path) -> FoundRuns:
-    """As ``places_of``; the finished runs of campaigns in a directory count, too."""
+    """As ``places_of``; the finished runs of campaigns in a directory count, too.
+
+    The measured runs of qualifications count in a directory that holds nothing else: their load is another.
+    """
     named = _named(word, runs)
     if named is not None:
         return FoundRuns(named=named)
@@ -182,16 +185,25 @@ def runs_and_campaigns(word: str, runs: Path) -> FoundRuns:
             continue
         if finished:
             found += [str(run) for run in runs_of_one_arm(folder)]
+    qualified = [] if found else sorted(Path(word).glob(f"*/{QUALIFICATION}"))
+    for record in qualified:
+        try:
+            found += measured_runs(record.parent)
+        except UnreadableRunError as error:
+            damaged.append(error)
     if not found and not damaged:
         raise _no_runs(word)
     return FoundRuns(searched=found, damaged=damaged)
 
 
 def _named(word: str, runs: Path) -> list[str] | None:
-    """The runs of a campaign, or a run itself; None for a directory to be searched."""
+    """The runs of a campaign or qualification, or a run itself; None for a directory to be searched."""
     campaign = campaign_folder(word, runs)
     if campaign is not None:
         return [str(place) for place in runs_of_one_arm(campaign)]
+    qualified = qualification_folder(word, runs)
+    if qualified is not None:
+        return measured_runs(qualified) or [word]
     folder = Path(word)
     searched = word != LATEST and folder.is_dir() and not (folder / FACTS).is_file()
     return None if searched else [word]
@@ -206,6 +218,11 @@ def _no_runs(word: str) -> UsageError:
     return UsageError(
         "is neither a run nor a folder of runs", where=word, cure="name a run folder, or one that holds some"
     )
+
+
+def measured_runs(folder: Path) -> list[str]:
+    """The measured runs of a qualification that count.  Raises ``UnreadableRunError``."""
+    return [str(folder / run.folder) for run in read_qualification(folder).runs_for("measured")]
 
 
 def runs_of_one_arm(folder: Path) -> list[Path]:
