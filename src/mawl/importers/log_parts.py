@@ -89,12 +89,13 @@ class _Parts:
     def join_rolled(self) -> None:
         """A log that ends without a total, and the one that goes on where it ends."""
         goes_on = [name for name in self.jobs if not self._part(name).begins]
-        without_end = {name for name in self.jobs if not self._part(name).ends}
+        open_ends = {name for name in self.jobs if self._part(name).begins and not self._part(name).ends}
         for name in sorted(goes_on, key=lambda name: (self._part(name).span or (0.0, 0.0), name)):
-            before = [one for one in without_end if one != name and self._follows(one, name)]
+            before = [one for one in open_ends if one != name and self._follows(one, name)]
             if len(before) == 1:
                 self._append(before[0], name)
-                without_end = {one for one in without_end if one in self.jobs and not self._part(one).ends}
+                if self._part(before[0]).ends:
+                    open_ends.remove(before[0])
 
     def _follows(self, before: str, after: str) -> bool:
         first, second = self._part(before), self._part(after)
@@ -136,8 +137,9 @@ class _Parts:
 
     def join_redirected(self) -> None:
         """A log within a session whose numbers of steps leave out just its steps."""
+        with_gaps = [name for name in self.jobs if self._part(name).begins and self._part(name).gaps]
         for name in [name for name in self.jobs if self._is_inner(name)]:
-            around = [one for one in self.jobs if _leaves_room(self._part(one), self._part(name))]
+            around = [one for one in with_gaps if _leaves_room(self._part(one), self._part(name))]
             if len(around) == 1:
                 (job, file), (inner, of_inner) = self.jobs[around[0]], self.jobs.pop(name)
                 failed = job.outcome == "finished" and inner.outcome == "failed"
@@ -197,7 +199,7 @@ def _named(what: str, which: Sequence[str]) -> list[str]:
 def _leaves_room(around: LogPart, inner: LogPart) -> bool:
     """Whether the numbers of a log's steps leave out those of another, which ran in that time."""
     assert inner.counts is not None and inner.span is not None
-    return around.begins and any(
+    return any(
         gap.before < inner.counts[0]
         and inner.counts[1] < gap.after
         and gap.began - STAMP_SECONDS <= inner.span[0]
