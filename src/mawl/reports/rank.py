@@ -178,6 +178,7 @@ def fits_range(system: Ranked) -> str:
 
 
 def slowdown_range(system: Ranked) -> str:
+    """W with its range."""
     return _range(system.slowdown, system.slowdown_low, system.slowdown_high, format_ratio)
 
 
@@ -191,6 +192,7 @@ def _price_per_hour(system: Ranked) -> str:
 
 
 def price_per_session(system: Ranked) -> str:
+    """The price of a session and month, at most that where more sessions may fit."""
     price = system.price_per_session_month
     if price is None:
         return ABSENT
