@@ -170,7 +170,9 @@ BROKEN = """most => {
 
 @pytest.mark.parametrize("kind", EACH)
 def test_no_word_is_broken_on_a_phone(opened: Open, kind: str) -> None:
-    assert opened(kind, viewport=window(390)).page.evaluate(BROKEN, LONGEST_WORD) == []
+    page = opened(kind, viewport=window(390)).page
+    assert page.evaluate(BROKEN, LONGEST_WORD) == []
+    assert page.evaluate(WITHOUT_BLANKS) == []
 
 
 CUT = """selector => Array.from(document.querySelectorAll(selector)).filter(one => one.checkVisibility()
@@ -202,6 +204,8 @@ def test_no_two_keys_of_a_legend_look_alike(opened: Open, kind: str) -> None:
     assert opened(kind).page.evaluate(ALIKE) == []
 
 
+WITHOUT_BLANKS = """() => Array.from(document.querySelectorAll(".legend li"), one => one.innerText)
+  .filter(text => /[:,;][^\\s:]/.test(text) && !/\\d:\\d/.test(text))"""
 PHONE = {"width": 390, "height": 844}
 ANSWERED = """() => Array.from(
   document.querySelectorAll("h1, .cards > .card, p.next"), one => one.getBoundingClientRect().bottom)"""

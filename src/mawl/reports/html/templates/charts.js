@@ -131,10 +131,13 @@
     paint();
   });
 
-  // The words of a time axis need a width that its ticker does not know.
+  // The words of an axis need a width that its ticker does not know.
   const narrow = matchMedia("(max-width: 40rem)");
   const thin = () => {
-    for (const figure of figures("time")) figure.below[0].ticker.desired_num_ticks = narrow.matches ? 3 : 6;
+    for (const {below: [axis], x_range} of charts.roots()) {
+      if (axis?.ticker.type !== "BasicTicker" && x_range?.name !== "time") continue;
+      axis.ticker.desired_num_ticks = narrow.matches ? 3 : 6;
+    }
     const decades = charts.roots().find((one) => one.name === "latency_distribution")?.below[0].ticker;
     if (decades) {
       decades.every ??= Array.from(decades.ticks);

@@ -30,7 +30,10 @@
     const texts = document.createTreeWalker(place, NodeFilter.SHOW_TEXT), found = [];
     while (texts.nextNode()) {
       const node = texts.currentNode;
-      if (node.data.search(WHOLE) >= 0 && !node.parentElement.closest("script, style, svg, .whole")) found.push(node);
+      const parent = node.parentElement;
+      // A box of flexible parts would lose the blanks between them.
+      if (node.data.search(WHOLE) < 0 || parent.closest("script, style, svg, .whole")) continue;
+      if (getComputedStyle(parent).display !== "flex") found.push(node);
     }
     for (const node of found) {
       const parts = document.createDocumentFragment();
