@@ -59,6 +59,21 @@ def test_of_a_run_with_a_probe_the_lowest_target_is_named(work: float, role: str
     assert found.bytes_per_second_per_core == min(tests.values()) * MB / 2
 
 
+@pytest.mark.parametrize(
+    ("names", "role"), [(("data", "work", "util"), "util"), (("data", "spare"), "work"), (("here",), "data")]
+)
+def test_a_target_is_named_for_its_own_role(names: tuple[str, ...], role: str) -> None:
+    """Of targets on one disk the lowest decides: its rate is not called that of another role's target."""
+    rates = {name: 400.0 - 100.0 * number for number, name in enumerate(names)}
+    targets = [
+        target(name, [probe_test(way, rate) for way in ("read", "write")], devices=["sda"])
+        for name, rate in rates.items()
+    ]
+    view = reading_of(of=facts(volumes=ON_SDA))
+    found = guideline_of(view, None, probe(*targets), AnswerBounds(), {})
+    assert (found.basis, found.role) == ("probe", role)
+
+
 def test_other_bounds_are_the_runs() -> None:
     strict = AnswerBounds(warn_bytes_per_second_per_core=300e6, good_bytes_per_second_per_core=400e6)
     found = plain(probe_guidelines(probe(disk()), strict)["data"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import time
 from pathlib import Path
@@ -82,7 +83,12 @@ def test_a_probe_goes_into_a_run_whose_report_shows_it(roles: Command) -> None:
     assert read["capability_bytes_per_second"] == 5000.0
     assert "can do: sequential read, 256 KiB, 2 streams, direct" in roles("report", "probed", "--all").stdout
     (roles.directory / "probed" / "probe.json").unlink()
-    assert roles("probe", "--from", "probe.json", "--run", "probed").returncode == 0
+    done = roles("probe", "--from", "probe.json", "--run", "probed")
+    assert done.returncode == 0 and "put into the run" in done.stderr
+    (command,) = (
+        line.partition("mawl ")[2] for line in done.stderr.splitlines() if "put into the run" in line
+    )
+    assert "role, at its devices" in roles(*shlex.split(command)).stdout
     assert (roles.directory / "probed" / "probe.json").is_file()
 
 

@@ -190,4 +190,9 @@ def test_a_curve_is_a_table_of_its_own_with_the_rate_at_which_p99_doubles() -> N
     assert "256 KiB random reads (depth 2)" in shown
     rows = [line for line in shown.splitlines() if "depth 32" in line]
     assert len(rows) == 4 and [row.split()[6] for row in rows] == ["100", "200", "300", "400"]
+    assert "random reads: p99 is 4 ms at 100 requests/s; where it doubles is not known: twice" in shown
+    assert "less again at 400 (measure longer: --seconds)" in " ".join(shown.split())
+    above = msgspec.structs.replace(found.targets[0], curve=tests[:3])
+    found = msgspec.structs.replace(found, targets=[above])
+    shown = document.terminal(parts(found, probe_guidelines(found, AnswerBounds())), 110)
     assert "256 KiB random reads: p99 is 4 ms at 100 requests/s and has doubled at 250" in shown

@@ -202,12 +202,21 @@ def _probed_rates(
 ) -> list[FileSystemRate]:
     """The lower rate per core of each target that holds a role; empty where one cannot be judged.
 
-    A target of several roles is named by ``role``, else by the first of them.
+    A target of several roles is named by ``role``, else by the first of them; a role that has a target with
+    its name is not named for another one.
     """
     if probe is None:
         return []
-    volumes = sorted(facts.volumes, key=lambda volume: (volume.role == role, -ROLES.index(volume.role)))
-    used = {target.name: volume for volume in volumes for target in targets_of(volume, probe.targets)}
+    volumes = sorted(facts.volumes, key=lambda volume: (volume.role != role, ROLES.index(volume.role)))
+    names = {target.name for target in probe.targets}
+    holders: dict[str, list[VolumeFacts]] = {}
+    for volume in volumes:
+        for target in targets_of(volume, probe.targets):
+            holders.setdefault(target.name, []).append(volume)
+    used = {
+        name: next((one for one in held if one.role == name or one.role not in names), held[0])
+        for name, held in holders.items()
+    }
     lowest = {name: one.lowest for name, one in probe_guidelines(probe, bounds).items() if name in used}
     known = [
         FileSystemRate(rate, used[name].role, _file_system(used[name]))

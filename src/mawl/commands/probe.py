@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import secrets
+import shlex
 import sys
 import time
 from pathlib import Path
@@ -248,6 +249,8 @@ def run(arguments: ProbeArguments) -> int:
     results = load_probe(Path(arguments.stored)) if arguments.stored else _probe_places(arguments, chosen)
     if folder is not None and measured(results):
         write_probe(folder / PROBE, results)
+        shown = f"mawl report {shlex.quote(str(folder))} --all"
+        _say(f"put into the run; with what it asked of its devices: {shown}")
     if described is not None and measured(results):
         with described as file:
             _say(write_described(file, results))
@@ -356,11 +359,12 @@ def _announcement(request: ProbeRequest) -> str:
     most = f" to {format_seconds(number * choice.most_test_seconds)}" if choice.steady else ""
     if choice.seeks_best:
         most += ", and more while the rate grows with the depth"
+    writes = any(shape.direction != "read" for shape in choice.shapes)
+    rewritten = "; tests that write rewrite them for all of their time" if writes else ""
     return (
-        f"{number} tests of {choice.seconds:g} s on {counted_noun(len(request.places), 'target')}, "
-        f"{format_seconds(seconds)}{most} beside the time to write its files; these take "
-        f"{format_memory(sum(choice.file_sizes()))} on each, "
-        "and tests that write rewrite them at the rate they find for all of their time"
+        f"{counted_noun(number, 'test')} of {choice.seconds:g} s on "
+        f"{counted_noun(len(request.places), 'target')}: {format_seconds(seconds)}{most}, and the time to "
+        f"write files of {format_memory(sum(choice.file_sizes()))} on each{rewritten}"
     )
 
 

@@ -121,6 +121,12 @@ def _knee(tests: list[ProbeTest], way: str) -> list[str]:
     at = f"p99 is {_milliseconds(lowest)} ms at {format_count(known[0][0])} requests/s"
     if rate is None:
         return [f"{name}: {at} and has not doubled at {format_count(known[-1][0])}"]
+    below = [at for at, p99 in known if at > rate and p99 < DOUBLED * lowest]
+    if below:
+        return [
+            f"{name}: {at}; where it doubles is not known: twice that at {format_count(rate)}, "
+            f"less again at {format_count(below[-1])} (measure longer: --seconds)"
+        ]
     return [f"{name}: {at} and has doubled at {format_count(rate)}"]
 
 

@@ -54,7 +54,7 @@ from mawl.advice.qualification.machine import (
     unasked_over_network,
     unseen_server,
 )
-from mawl.advice.validity.host import foreign_bytes
+from mawl.advice.validity.host import foreign_bytes, foreign_cpu_ratio
 from mawl.base.errors import MawlError, UsageError
 from mawl.base.units import format_plain
 from mawl.figures.campaign import session_run
@@ -193,11 +193,13 @@ def _why_unknown(summaries: Sequence[Judged]) -> tuple[str, Lack]:
 def _raised(
     runs: Sequence[MeasuredRun], parts: dict[str, float] | None, core_speed: float
 ) -> list[Disturbance]:
-    """What can have raised W in any of the runs, each kind once, in the words of the last such run.
+    """What can have raised W in any of the runs, each kind once, in the words of the run in which others
+    used most of the processors.
 
     The part that it may have made is that of all runs together.
     """
-    found = [one for run in runs for one in raised_by(run.view, parts, core_speed)]
+    in_turn = sorted(runs, key=lambda run: foreign_cpu_ratio(run.view) or 0.0)
+    found = [one for run in in_turn for one in raised_by(run.view, parts, core_speed)]
     return list({one.kind: one for one in found}.values())
 
 
