@@ -133,10 +133,10 @@ def test_a_slowed_device_is_named_by_its_role(mawl: Command, throttle: Throttle)
     found = compared(mawl)
     assert found["statement"]["verdict"] == "slower"
     assert found["named"]["role"] == role
-    assert found["named"]["sentence"].startswith(f"blocked in {role} ")
+    assert found["named"]["sentence"].startswith(f"time blocked in {role} ")
     verdicts = {row["place"]: row["verdict"] for row in found["places"]}
-    assert verdicts[f"blocked in {role}"] == "more"
-    assert verdicts["blocked in util"] == "not told apart"
+    assert verdicts[role] == "more"
+    assert verdicts["util"] == "not told apart"
     programs = {row["program"]: row["verdict"] for row in found["programs"]["changes"]}
     assert programs[slowed.program] == "slower"
     assert found["candidate"]["limits"][0][0].startswith(f"storage ({role} on ")

@@ -21,7 +21,7 @@ from tests.fakes.campaign_runs import FakeRuns, campaign
 from tests.fakes.command_line import call
 
 
-def carried_out(folder: Path, swappiness: dict[str, int]) -> None:
+def carried_out(folder: Path, swappiness: dict[str, float]) -> None:
     """Four runs that recorded the swappiness of their arm, or none if the arm is not named."""
     folder.mkdir()
     with held(folder, patience=0.0) as lock:
@@ -53,6 +53,14 @@ def test_settings_that_the_arms_runs_recorded_are_cited(tmp_path: Path) -> None:
     assert "settings that changed reference candidate default recommended swappiness 60 % 10 %" in text
     assert "| swappiness | 60 % | 10 % | 60 % | at most 30 % |" in render_campaign(found, "markdown")
     assert 'id="settings"' in render_campaign(found, "html")
+
+
+def test_a_setting_that_prints_the_same_did_not_change(tmp_path: Path) -> None:
+    carried_out(tmp_path / "c", {"a": 60.0, "b": 60.00004})
+    found = stored_campaign(tmp_path / "c", AnswerBounds()).figures
+    assert found.comparison is not None and found.comparison.settings is not None
+    settings = found.comparison.settings
+    assert (settings.changed, settings.left) == ([], 1)
 
 
 @pytest.mark.parametrize(

@@ -23,12 +23,7 @@ TAILS = 5
 RUNS = 5
 PLACE_NOISE = 0.05
 """What each place deviates by from the whole load, over a run."""
-SHARES = {
-    "on processors": 0.55,
-    "waiting for processors": 0.15,
-    "blocked in data": 0.12,
-    "blocked in work": 0.1,
-}
+SHARES = {"on processors": 0.55, "waiting for processors": 0.15, "data": 0.12, "work": 0.1}
 """Where the time of a night goes; the rest is shared by the other places."""
 NIGHT_SECONDS = 3000.0
 
@@ -51,7 +46,7 @@ def whole(draw: np.random.Generator, nights: int, *, step: float = 0.0, at: int 
 
 
 def series(
-    draw: np.random.Generator, nights: int, *, step: float = 0.0, at: int = 0, place: str = "blocked in work"
+    draw: np.random.Generator, nights: int, *, step: float = 0.0, at: int = 0, place: str = "work"
 ) -> list[FollowedSeries]:
     """All series of a history; a step of the whole load goes into one place and all programs."""
     common = RUN_NOISE * noise(draw, nights).mean(axis=1)

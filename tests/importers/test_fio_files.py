@@ -132,3 +132,13 @@ def test_the_time_of_a_run_of_fio_alone_is_when_it_wrote_its_results(tmp_path: P
     assert (facts.started_at, facts.ended_at) == (1_767_254_400.0, None)
     assert "fio records when it wrote" in facts.missing["ended_at"]
     assert not any("no file names a time" in remark for remark in made.remarks)
+
+
+def test_a_result_that_names_no_directory_is_not_called_unknown(tmp_path: Path) -> None:
+    for named, words in ((True, "fio in /sas/work: "), (False, "fio: ")):
+        folder = tmp_path / str(named)
+        folder.mkdir()
+        text = document() if named else document().replace('"directory": "/sas/work",', "")
+        (folder / "fio.json").write_text(text)
+        _, run = imported(folder, folder / "fio.json")
+        assert any(remark.startswith(f"{words}sequential read, 256 KiB") for remark in run.facts.remarks)

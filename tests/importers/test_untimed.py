@@ -143,3 +143,16 @@ def test_a_file_that_is_there_and_holds_nothing_is_not_called_missing(tmp_path: 
     empty.mkdir()
     with pytest.raises(UsageError, match="the directories hold no file"):
         imported(tmp_path, empty)
+
+
+def test_a_reason_that_says_what_to_do_has_no_second_advice(tmp_path: Path) -> None:
+    """The kinds to name are for a file whose reason has no way out of its own."""
+    once, other = tmp_path / "vmstat.txt", tmp_path / "other.txt"
+    once.write_text(
+        f"{VMSTAT} 1  0      0 100000   1000  50000    0    0    10    20  100  200  5  1 93  1  0\n"
+    )
+    other.write_text("nothing that any recorder writes\n")
+    with pytest.raises(UsageError, match=r"--start TIME and --interval SECONDS$"):
+        imported(tmp_path, once)
+    with pytest.raises(UsageError, match=r"no kind of file that mawl reads .*; name logs or recordings"):
+        imported(tmp_path, other)

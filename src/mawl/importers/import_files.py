@@ -206,6 +206,10 @@ def _read_all(
     return sources, refused
 
 
+SAYS_WHAT_TO_DO = re.compile("[:;] (?:give|name|record|unpack)\\b")
+"""A reason with a way out of its own gets no second one."""
+
+
 def detected(first: bytes, name: str) -> Importer | None:
     """The importer that is surest of a file by its first bytes; None where none is sure enough."""
     sure = {kind: importer.recognises(first, name) for kind, importer in IMPORTERS.items()}
@@ -217,11 +221,15 @@ def _nothing(
     request: ImportRequest, sources: Sequence[SourceFacts], refused: Sequence[Skipped]
 ) -> UsageError:
     told = [*refused, *(skipped for source in sources for skipped in source.skipped)]
+    cure: str | None = (
+        "name logs or recordings, or their kind with --as (the history of a scheduler needs logs)"
+    )
     what = f"nothing in {counted_noun(len(sources) + len(refused), 'file')} could be imported"
     if told:
         # A date that is taken one way costs nothing: another reason decided.
         decided = next((one for one in told if not one.reason.startswith(DATE_TAKEN)), told[0])
         first = f"{decided.file}: {decided.reason}"
+        cure = None if SAYS_WHAT_TO_DO.search(decided.reason) else cure
     elif sources:
         first = f"{sources[0].file} holds no job and no figure"
     else:
@@ -230,7 +238,7 @@ def _nothing(
         what,
         where=", ".join(request.paths)[:200],
         why=first,
-        cure="name logs or recordings, or their kind with --as (the history of a scheduler needs logs)",
+        cure=cure,
     )
 
 

@@ -35,7 +35,7 @@ def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:
     """Lines of a text, with an indent from the second on; a number and its unit stay in one line."""
-    lines = wrap(_BEFORE_UNIT.sub(_TIE, text), width, subsequent_indent=indent)
+    lines = wrap(_BEFORE_UNIT.sub(_TIE, text), width, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace(_TIE, " ") for line in lines]
 
 

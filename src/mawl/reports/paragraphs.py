@@ -140,7 +140,9 @@ def waits(summary: Summary, width: int = LINE_WIDTH) -> list[str]:
         return labelled("waits", bounded_waits(block), width)
     real = summary.time.known.real_time_seconds or 0.0
     text = ", ".join(
-        f"{name} {ABSENT}" if share is None else f"{name} {format_seconds(share * real)} ({share:.0%})"
+        f"{name} {ABSENT}"
+        if share is None
+        else f"{name} {format_seconds(share * real)} ({format_percent(share)})"
         for name, share in wait_shares(block.shares)
     )
     queue = summary.cpu_real_ratio.without_run_queue

@@ -320,7 +320,7 @@ def _lines(answer: QualificationAnswer) -> list[Line]:
         _limit(answer),
         *([("nodes", nodes_text(answer.nodes, answer))] if answer.nodes else []),
         ("fits", _fits(answer)),
-        *(changes or [("changes", capital(answer.missing.get("changes", "none")))]),
+        *(changes or [("change", f"No change is named: {answer.missing.get('changes', 'none')}")]),
         *(("caution", caution) for caution in answer.cautions),
         ("next", answer.next_step),
     ]

@@ -95,6 +95,8 @@ def sparklines(outline: Outline | None, style: Style) -> list[str]:
         if known:
             drawn = sparkline(values, width, levels)
             lines.append(f"{name:<13}{drawn}  up to {form(max(known))}")
+    if not lines:
+        return []
     columns = min(len(outline.device), width)
     seconds = format_seconds(outline.part_seconds * len(outline.device) / columns)
     part = "" if columns == len(outline.device) else f", its highest {format_seconds(outline.part_seconds)}"

@@ -233,13 +233,15 @@ def settings_between(reference: Side, candidate: Side) -> CitedSettings | None:
 
 
 def cited(found: Changes) -> CitedSettings:
-    """The changes for a comparison of runs."""
+    """The changes for a comparison of runs; what prints the same on both sides did not change."""
+    changed = [_cited(row) for row in found.settings if row.outcome == "changed"]
+    shown = [row for row in changed if row.reference != row.candidate]
     return CitedSettings(
         before=found.before,
         after=found.after,
         nodes=found.nodes,
-        changed=[_cited(row) for row in found.settings if row.outcome == "changed"],
-        left=found.counts["left"],
+        changed=shown,
+        left=found.counts["left"] + len(changed) - len(shown),
         not_checked=found.counts["not_checked"],
     )
 

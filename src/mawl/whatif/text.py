@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mawl.base.units import (
+    counted_noun,
     format_bytes,
     format_change,
     format_latency,
@@ -73,7 +74,8 @@ def _prediction(predicted: Prediction) -> list[Block]:
     )
     rows = [(name, *(figure(one, format_seconds) for one in pair)) for name, *pair in times]
     rows += [(name, figure(rate, format_rate), "") for name, rate in rates]
-    head = f"{predicted.jobs} jobs in {predicted.sessions} sessions on {predicted.nodes} node(s)"
+    nodes = counted_noun(predicted.nodes, "node")
+    head = f"{predicted.jobs} jobs in {predicted.sessions} sessions on {nodes}"
     return [Sentences([head]), Table(head=("", "predicted", "measured run"), rows=rows)]
 
 

@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given, settings
 
 from mawl.advice.answer import Disturbance
-from mawl.advice.limit.verdict import RESOURCES
 from mawl.advice.qualification.answer import answer_from
 from mawl.advice.qualification.evidence import Evidence
 from mawl.advice.qualification.fits import LEAST_RATIO
@@ -15,7 +14,7 @@ from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, o
 from mawl.figures.statistics import Interval
 from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
-from mawl.records.model.summary.judgement import Cause, CauseResource
+from mawl.records.model.summary.judgement import RESOURCES, Cause, CauseResource
 from tests.fakes.altered_runs import on_nodes
 from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
 from tests.fakes.drawn_evidence import EVIDENCE

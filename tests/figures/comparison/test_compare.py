@@ -98,10 +98,10 @@ def test_the_papers_table_holds_times_cpu_and_rates() -> None:
 def test_what_differs_is_the_place_that_grew() -> None:
     comparison = compare(*pair(QUIET, QUIET, blocked_work_seconds=4.0))
     assert comparison.named is not None
-    assert (comparison.named.place, comparison.named.role) == ("blocked in work", "work")
-    assert comparison.named.sentence.startswith("blocked in work ")
+    assert (comparison.named.place, comparison.named.role) == ("work", "work")
+    assert comparison.named.sentence.startswith("time blocked in work ")
     verdicts = {row.place: row.verdict for row in comparison.places}
-    assert verdicts["blocked in work"] == "more"
+    assert verdicts["work"] == "more"
     assert verdicts["on processors"] == "not told apart"
     grown = next(row for row in comparison.places if row.verdict == "more")
     assert grown.change_seconds == pytest.approx(6 * 4.0)

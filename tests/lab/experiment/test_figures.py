@@ -124,7 +124,7 @@ def test_a_verdict_may_be_expected_or_excluded() -> None:
 def test_the_pair_says_where_the_time_went_and_whose_share_it_was() -> None:
     arms = {"slow": arm_side("slow", 100.0, work=60.0), "fast": arm_side("fast", 60.0, work=20.0)}
     pair = lab_report(record(), arms, PAPERS).pairs[0]
-    assert pair.place == "blocked in work"
+    assert pair.place == "work"
     assert pair.blocked_seconds == pytest.approx(70.0)
     assert pair.work_util_blocked_ratio == pytest.approx(60.0 / 70.0)
     assert pair.work_util_ratio == pytest.approx(0.9)

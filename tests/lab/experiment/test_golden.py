@@ -104,7 +104,7 @@ TWO_ARMS = LabReport(
                      device=None, agrees=None),
     ],
     pairs=[
-        ArmPair(reference="slow", candidate="fast", place="blocked in work",
+        ArmPair(reference="slow", candidate="fast", place="work",
                   sentence="40.0 s of 40.0 s less is time blocked in work",
                   blocked_seconds=70.0, work_util_blocked_ratio=0.86, work_util_ratio=0.9),
         ArmPair(reference="slow", candidate="fast", place=None, sentence="nothing differs",

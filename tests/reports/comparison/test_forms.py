@@ -45,7 +45,7 @@ def test_the_screen_says_the_answer_first(slower: Comparison) -> None:
     ]
     assert lines[4] == f"reference  before (5 runs, measured, preliminary): {system}"
     assert "programs   0 programs faster, 2 slower, 0 without a difference" in lines
-    assert "differs    blocked in work 2.92 s -> 26.9 s" in lines
+    assert "differs    time blocked in work 2.92 s -> 26.9 s" in lines
     assert max(map(len, lines)) <= LINE_WIDTH
     assert len(lines) <= SCREEN_LINES
 

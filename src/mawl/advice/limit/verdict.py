@@ -54,7 +54,7 @@ from mawl.importers.formats.text import one_line
 from mawl.records.model.node import named as named_programs
 from mawl.records.model.qualification import AnswerLimit
 from mawl.records.model.records import BOUNDED
-from mawl.records.model.summary.judgement import Cause, EvidenceLine, Limit, Losses, Shares
+from mawl.records.model.summary.judgement import RESOURCES, Cause, EvidenceLine, Limit, Losses, Shares
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -395,15 +395,6 @@ MOST_OTHER_COSTS = 2
 LONGEST_PLACE = 60
 """Characters of a directory in a sentence; the figures have all of it."""
 
-RESOURCES: dict[str, str] = {
-    "storage": "storage",
-    "cpu": "processors",
-    "memory": "memory",
-    "network": "the network",
-    "others": "other programs",
-    "other": "other waits",
-    "none": "no shared resource",
-}
 OF_PROCESSORS = {"queue": "processors (too few)", "speed": "processors (too slow)"}
 
 

@@ -12,7 +12,7 @@ from math import exp, hypot, log
 
 import msgspec
 
-from mawl.advice.limit.verdict import RESOURCES, cause_words, shown_causes
+from mawl.advice.limit.verdict import cause_words, shown_causes
 from mawl.advice.qualification.evidence import Evidence, NodesEvidence
 from mawl.base.units import counted_noun, format_ratio
 from mawl.figures.knee import Knee, SessionRun, knee_of, on_the_line
@@ -29,6 +29,7 @@ from mawl.records.model.qualification import (
     NodesLimit,
     QualificationChange,
 )
+from mawl.records.model.summary.judgement import RESOURCES
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES
 from mawl.simulation.error_range import TimeFigure, error_range_of

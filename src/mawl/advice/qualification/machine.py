@@ -252,7 +252,9 @@ class PodSize(NamedTuple):
 
 def pods_sentence(answer: QualificationAnswer, pod: PodSize) -> str:
     """The least of what the requests allow and of the sessions that fit, and which of them binds."""
-    size = f"{format_plain(pod.cpus)} CPUs and {format_memory(pod.memory_bytes)}"
+    size = (
+        f"{format_plain(pod.cpus)} {'CPU' if pod.cpus == 1 else 'CPUs'} and {format_memory(pod.memory_bytes)}"
+    )
     room, fits = dict(_room(answer, pod)), answer.fits
     unknown = [name for name, number in room.items() if number is None]
     if unknown:
@@ -275,7 +277,7 @@ def _room(answer: QualificationAnswer, pod: PodSize) -> Iterator[tuple[str, int 
     cpus = None if system is None else system.logical_cpus or system.cores
     quota = None if system is None else system.cpu_quota
     held = [bound for bound in (cpus, quota) if bound is not None]
-    yield "CPUs", math.floor(min(held) / pod.cpus) if held else None
+    yield "processors", math.floor(min(held) / pod.cpus) if held else None
     sizes = [] if system is None else [system.memory_bytes, system.memory_limit_bytes]
     known = [size for size in sizes if size is not None]
     yield "memory", math.floor(min(known) / pod.memory_bytes) if known else None

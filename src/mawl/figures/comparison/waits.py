@@ -13,7 +13,7 @@ from mawl.figures.comparison.sides import Side, centre, change
 from mawl.figures.sessions import added
 from mawl.figures.statistics import Effect, effect_of, holm
 from mawl.records.definitions import Unit
-from mawl.records.model.summary.judgement import Limit
+from mawl.records.model.summary.judgement import RESOURCES, Limit
 from mawl.records.model.thresholds import value_of
 from mawl.records.spec.program_options import ROLES, Role
 
@@ -22,7 +22,7 @@ Verdict = Literal["more", "less", "not told apart", "not judged"]
 PLACES: dict[str, str] = {
     "on processors": "wait.on_cpu_seconds",
     "waiting for processors": "wait.run_queue_seconds",
-    **{f"blocked in {role}": f"wait.blocked_seconds.{role}" for role in ROLES},
+    **{role: f"wait.blocked_seconds.{role}" for role in ROLES},
     "other waits": "wait.blocked_seconds.other",
 }
 """They add up to real time where every job has one thread."""
@@ -125,7 +125,7 @@ def main_change(places: list[PlaceChange], roles: list[RoleChange]) -> Named | N
     if not able:
         return None
     first = max(able, key=lambda place: abs(place.change_seconds))
-    role = next((role for role in ROLES if first.place == f"blocked in {role}"), None)
+    role = next((role for role in ROLES if first.place == role), None)
     parts = [_moved(first)]
     own = [row for row in roles if row.role == role]
     parts += [_shown(row) for row in own if abs(row.change_ratio or 0.0) >= LEAST_CHANGE_RATIO]
@@ -136,7 +136,7 @@ def verdicts(side: Side) -> list[tuple[str, int]]:
     """What limited the runs of a side, the commonest first, with how many runs; ``not known`` included."""
     if side.published is not None:
         limit = side.published.limit
-        return [(limit.verdict if limit else "not known", 1)]
+        return [(RESOURCES.get(limit.verdict, limit.verdict) if limit else "not known", 1)]
     return Counter(_limit(run.summary.limit) for run in side.runs).most_common()
 
 
@@ -188,7 +188,8 @@ def _device_rate(side: Side, role: Role) -> float | None:
 
 
 def _moved(place: PlaceChange) -> str:
-    name = place.place if place.place.startswith("blocked") else f"time {place.place}"
+    name = f"time blocked in {place.place}" if place.place in ROLES else f"time {place.place}"
+    name = name.replace("time other waits", "time in other waits")
     times = " -> ".join(map(format_seconds, (place.reference_seconds, place.candidate_seconds)))
     return f"{name} {times}"
 
@@ -203,8 +204,12 @@ def _limit(limit: Limit | None) -> str:
     if limit is None:
         return "not known"
     places = " on ".join(part for part in (limit.role, limit.device) if part)
-    second = f" and {limit.second}" if limit.second not in (None, limit.verdict) else ""
-    return limit.verdict + (f" ({places})" if places else "") + second
+    first, second = (RESOURCES.get(one, one) if one else None for one in (limit.verdict, limit.second))
+    return (
+        f"{first}"
+        + (f" ({places})" if places else "")
+        + (f" and {second}" if second not in (None, first) else "")
+    )
 
 
 LEAST_WIDER_RATIO = value_of("comparison.links.least_wider_ratio")

@@ -10,7 +10,7 @@ import numpy as np
 
 from mawl.advice.limit.imports import why_limit_unknown, windows_of_import
 from mawl.advice.limit.verdict import classify
-from mawl.base.units import format_latency, format_rate, format_seconds
+from mawl.base.units import format_latency, format_percent, format_rate, format_seconds
 from mawl.figures.arrays import Values, arrays_over_time
 from mawl.figures.over_time import OverTime, over_time
 from mawl.figures.series import Floats, kept_rows
@@ -287,7 +287,7 @@ def _wait_words(bar: Bar, field: str) -> str:
     whole = sum(getattr(bar.waits, name) or 0.0 for name in WAIT_FIELDS)
     if seconds is None or whole <= 0:
         return ABSENT
-    return f"{format_seconds(seconds)} ({seconds / whole:.0%})"
+    return f"{format_seconds(seconds)} ({format_percent(seconds / whole)})"
 
 
 def _latency_shares(jobs: Iterable[JobRecord]) -> Columns:

@@ -84,10 +84,10 @@ PROGRAMS = RunTable(
 STATES = (
     ("processors", "on processors", "on_cpu_seconds"),
     ("waiting", "waiting for processors", "run_queue_seconds"),
-    ("data", "blocked in data", "blocked_data_seconds"),
-    ("work", "in work", "blocked_work_seconds"),
-    ("util", "in util", "blocked_util_seconds"),
-    ("other", "elsewhere", "blocked_other_seconds"),
+    ("data", "data", "blocked_data_seconds"),
+    ("work", "work", "blocked_work_seconds"),
+    ("util", "util", "blocked_util_seconds"),
+    ("other", "other waits", "blocked_other_seconds"),
 )
 """Label in text, label in HTML, and figure."""
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from mawl.base.units import (
     format_bytes,
     format_latency,
+    format_memory,
     format_percent,
     format_rate,
     format_ratio,
@@ -46,7 +47,7 @@ def _sizes(by_role: Mapping[str, RoleFigures]) -> list[Note]:
     sizes = []
     for name in FILE_ROLES:
         medians = [
-            f"{verb} {figure(median, format_bytes)}"
+            f"{verb} {figure(median, format_memory)}"
             for key, verb in (("read", "read"), ("write", "written"))
             if (median := getattr(by_role[name], f"{key}_request_bytes").p50) is not None
         ]

@@ -69,6 +69,16 @@ COST_ABSENT = {
     "slowdown": "the run has no W (answer.slowdown)",
 }
 CauseResource = Literal["storage", "cpu", "memory", "network", "others", "other"]
+RESOURCES: dict[str, str] = {
+    "storage": "storage",
+    "cpu": "processors",
+    "memory": "memory",
+    "network": "the network",
+    "others": "other programs",
+    "other": "other waits",
+    "none": "no shared resource",
+}
+"""What a limit is called in every sentence."""
 
 
 class Cause(msgspec.Struct, frozen=True, kw_only=True):

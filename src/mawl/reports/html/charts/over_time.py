@@ -24,8 +24,8 @@ LONGEST_NAME = 18
 STATES: Mapping[str, tuple[str, str]] = {
     "on_cpu_seconds": ("on processors", "on-cpu"),
     "run_queue_seconds": ("waiting for processors", "cpu-wait"),
-    **{f"blocked_{role}_seconds": (f"blocked in {role}", role) for role in ROLES},
-    "blocked_other_seconds": ("blocked elsewhere", "other"),
+    **{f"blocked_{role}_seconds": (role, role) for role in ROLES},
+    "blocked_other_seconds": ("other waits", "other"),
 }
 """Wait of a job to its words and the meaning of its colour."""
 NOT_KNOWN = "not known"

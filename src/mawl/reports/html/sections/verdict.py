@@ -10,10 +10,10 @@ from markupsafe import Markup
 
 from mawl.advice.answer import parts_words
 from mawl.advice.judge import RULES
-from mawl.advice.limit.verdict import RESOURCES, cause_words, limit_sentence, shown_causes
+from mawl.advice.limit.verdict import cause_words, limit_sentence, shown_causes
 from mawl.advice.next_step import next_of, not_passed
 from mawl.base.units import format_memory, format_percent, format_rate, format_ratio, format_seconds
-from mawl.records.model.summary.judgement import Limit
+from mawl.records.model.summary.judgement import RESOURCES, Limit
 from mawl.records.model.summary.summary import Judged
 from mawl.reports.document import Card, DefinedWords
 from mawl.reports.html.figures import (
