@@ -330,11 +330,16 @@ def test_places_are_qualified_with_the_load_of_the_first_and_ranked(
 @pytest.mark.parametrize(
     ("cpus", "quota", "fits", "said"),
     [
-        (16, None, 26, "the node carries 4 (4 by the CPUs, 4 by the memory, 26 (24 to 28) by the sessions"),
-        (16, 8.0, 26, "the node carries 2 (2 by the CPUs, 4 by the memory"),
-        (16, None, 3, "the node carries 3 (4 by the CPUs, 4 by the memory, 3 (1 to 5) by the sessions"),
-        (None, None, 26, "how many fit is not known, nor are the CPUs of the node"),
-        (16, None, None, "at most 4 (4 by the CPUs, 4 by the memory); sessions: not known, few runs"),
+        (
+            16,
+            None,
+            26,
+            "the node carries 4 (4 by the processors, 4 by the memory, 26 (24 to 28) by the sessions",
+        ),
+        (16, 8.0, 26, "the node carries 2 (2 by the processors, 4 by the memory"),
+        (16, None, 3, "the node carries 3 (4 by the processors, 4 by the memory, 3 (1 to 5) by the sessions"),
+        (None, None, 26, "how many fit is not known, nor are the processors of the node"),
+        (16, None, None, "at most 4 (4 by the processors, 4 by the memory); sessions: not known, few runs"),
     ],
 )
 def test_pods_are_bound_by_their_requests_and_by_the_sessions_that_fit(

@@ -217,16 +217,18 @@ def test_noise_names_who_makes_it() -> None:
     busy, stolen = suitability.noise_checks(MACHINE, loud)
     assert busy.status == "notice"
     assert busy.text == (
-        "the CPUs are 60% busy with other work: indexer (pid 7) used 1.2 CPU seconds and wrote 3.00 GB"
+        "the processors are 60.0 % busy with other work: indexer (pid 7) used 1.2 CPU seconds and wrote 3.00 GB"
     )
-    assert stolen.status == "notice" and "10%" in stolen.text
+    assert stolen.status == "notice" and "10.0 %" in stolen.text
 
 
 def test_unknown_noise_is_not_called_quiet() -> None:
     (check,) = suitability.noise_checks(
         changed(load_average=None), Noise(seconds=0.0, busy_ratio=None, steal_ratio=None, heavy=[])
     )
-    assert check.status == "notice" and "busy the CPUs are is unknown, load average unknown" in check.text
+    assert (
+        check.status == "notice" and "busy the processors are is unknown, load average unknown" in check.text
+    )
 
 
 def test_a_proc_that_shows_processes_alone_has_a_notice_and_no_figure_of_the_machine(tmp_path: Path) -> None:

@@ -272,7 +272,7 @@ def _run_places(arguments: QualifyArguments) -> int:
     stamp = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
     above = Path(arguments.output or settings().runs(arguments.runs) / f"places-{stamp}")
     own = copy.copy(arguments)
-    own.json, own.fail_on, own.junit = False, [], None
+    own.json, own.fail_on, own.junit, own.pod = False, [], None, None
     records = dict[str, Qualification]()
     for name, place in places.items():
         print(f"qualify: place {name}, {place}", file=sys.stderr)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from mawl.base.units import format_memory
+from mawl.base.units import format_memory, format_ratio
 from mawl.measure.machine import Machine
 from mawl.measure.other_programs import OtherPrograms
 from mawl.measure.page_cache import keeps
@@ -400,18 +400,21 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     """Other load, which a run would measure as if it were its own machine's slowness."""
     found = []
     if noise.busy_ratio is not None and noise.busy_ratio > BUSY_RATIO:
-        text = f"the CPUs are {noise.busy_ratio:.0%} busy with other work{named(noise.heavy)}"
+        busy = format_ratio(100 * noise.busy_ratio)
+        text = f"the processors are {busy} % busy with other work{named(noise.heavy)}"
         found.append(SuitabilityCheck("noise", "notice", text, "stop it, or wait until it is done"))
     if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
-        text = f"the hypervisor gives {noise.steal_ratio:.0%} of the CPU time to other guests"
+        text = (
+            f"the hypervisor gives {format_ratio(100 * noise.steal_ratio)} % of the CPU time to other guests"
+        )
         found.append(
             SuitabilityCheck("noise", "notice", text, "run on a dedicated host, or repeat and compare")
         )
     load = f"load average {machine.load_average[0]:g}" if machine.load_average else "load average unknown"
     if noise.busy_ratio is None:
-        text = f"how busy the CPUs are is unknown, {load}"
+        text = f"how busy the processors are is unknown, {load}"
         return [SuitabilityCheck("noise", "notice", text, "make sure that nothing else runs here")]
-    text = f"CPUs {noise.busy_ratio:.0%} busy over {noise.seconds:.1f} s, {load}"
+    text = f"processors {format_ratio(100 * noise.busy_ratio)} % busy over {noise.seconds:.1f} s, {load}"
     return found or [SuitabilityCheck("noise", "ok", text)]
 
 
