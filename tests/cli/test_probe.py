@@ -45,7 +45,7 @@ def test_one_command_gives_the_papers_table_for_each_role(roles: Command) -> Non
             ["256", "KiB", "sequential", "writes", "2"],
         ]
         for row in rows:
-            requests, megabytes, mean = (float(cell) for cell in row[5:8])
+            requests, megabytes, mean = (float(cell.replace(",", "")) for cell in row[5:8])
             assert megabytes == pytest.approx(requests * 0.262144, rel=0.01, abs=0.6)
             assert 0 < mean <= 1.1 * 2 / requests * 1000, "two streams have two requests under way at most"
         assert "guideline: read " in part

@@ -215,7 +215,7 @@ def test_the_command_says_what_the_history_tells_and_asks_for_a_zone_that_it_nee
     for name, text in (("lsb.acct", lsb_record(FIRST_JOB)), ("sacct.txt", sacct([FIRST_JOB]))):
         Path(name).write_text(text)
         assert main(["derive", *sorted(logs(WORDS)), name, "--output", f"shop-{name}"]) == 0
-    absolute, local = capsys.readouterr().out.split("shop-lsb.acct")
+    absolute, _, local = capsys.readouterr().out.rpartition("shop-lsb.acct")
     assert "warning   2 logs cannot be joined to the scheduler's jobs" in absolute
     assert "have a clock that cannot be compared with the scheduler's" in absolute
     assert "remark    the history of the scheduler (1 job) has the submission of 1 of 3 jobs" in local

@@ -104,8 +104,8 @@ def test_waits_of_some_jobs_are_given_with_how_many_they_are() -> None:
     assert block["on_cpu_seconds"] is None and set(block["blocked_seconds"].values()) == {None}
     assert found["missing"]["wait.on_cpu_seconds"] == "1 of the 4 jobs that count has no such figure (s4-1)"
     line = " ".join(" ".join(waits(as_summary(found))).split())
-    assert line.startswith("waits on processors 15.0 s (19%)") and ", data 30.0 s (38%)" in line
-    assert "not known 20.0 s (25%)" in line
+    assert line.startswith("waits on processors 15.0 s (19 %)") and ", data 30.0 s (38 %)" in line
+    assert "not known 20.0 s (25 %)" in line
 
 
 def test_waits_of_all_jobs_leave_nothing_unknown() -> None:

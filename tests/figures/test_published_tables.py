@@ -17,7 +17,7 @@ from tests.fakes.compared_runs import compared
 
 PRINTED = {
     "dl980-ioscale-2014": {
-        "Table 1": ["32324", "8.47 GB/s", "20.0 ms", "12851", "3.37 GB/s", "20.0 ms"],
+        "Table 1": ["32,324", "8.47 GB/s", "20.0 ms", "12,851", "3.37 GB/s", "20.0 ms"],
         "Table 2": ["51 h 06 min", "52.2 GiB", "30 h 41 min", "15 h 05 min"],
         "Table 3": ["0.79", "0.31", "2.60"],
     },

@@ -139,8 +139,8 @@ def test_waits_are_sums_and_their_shares_are_shown() -> None:
     assert sum(summary["wait"]["shares"].values()) == pytest.approx(1.0)
     assert summary["cpu_real_ratio"]["without_run_queue"] == pytest.approx(15.0 / (30.0 - 4.0))
     text = " ".join(waits(as_summary(summary)))
-    assert "waiting for processors 4.00 s (13%), data 6.00 s (20%)" in text
-    assert "not known 10.0 s (33%)" in text, "of the real time, not of what is known of it"
+    assert "waiting for processors 4.00 s (13 %), data 6.00 s (20 %)" in text
+    assert "not known 10.0 s (33 %)" in text, "of the real time, not of what is known of it"
 
 
 def test_waiting_for_mapped_files_is_no_more_than_other_waiting_of_their_jobs() -> None:

@@ -217,9 +217,9 @@ def test_noise_names_who_makes_it() -> None:
     busy, stolen = suitability.noise_checks(MACHINE, loud)
     assert busy.status == "notice"
     assert busy.text == (
-        "the processors are 60.0 % busy with other work: indexer (pid 7) used 1.2 CPU seconds and wrote 3.00 GB"
+        "the processors are 60 % busy with other work: indexer (pid 7) used 1.2 CPU seconds and wrote 3.00 GB"
     )
-    assert stolen.status == "notice" and "10.0 %" in stolen.text
+    assert stolen.status == "notice" and "10 %" in stolen.text
 
 
 def test_unknown_noise_is_not_called_quiet() -> None:

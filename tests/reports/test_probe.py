@@ -30,15 +30,15 @@ from tests.records.model.test_metrics import leaves
 PAPERS = """probe of 2026-10-01T08:00:00Z by fio-3.33, 2 vCPUs
 
 data: /mnt/data (xfs, on sda, 1.00 TiB, 512 GiB free)
-activity                           streams  IOPS  MB/s  response: mean  p50  p99  max ms
-256 KiB sequential reads                 1  1144   300               2  1.5   30      90
-256 KiB sequential reads                 2  1526   400               2  1.5   30      90
-256 KiB sequential writes                1   572   150               2  1.5   30      90
-256 KiB sequential writes                2   763   200               2  1.5   30      90
-1 MiB sequential reads                   2   477   500               2  1.5   30      90
-8 KiB random reads                       2  1953  16.0               2  1.5   30      90
-64 KiB random reads, mixed 65:35         2   992  65.0               2  1.5   30      90
-64 KiB random writes, mixed 65:35        2   534  35.0               2  1.5   30      90
+activity                           streams   IOPS  MB/s  response: mean  p50  p99  max ms
+256 KiB sequential reads                 1  1,144   300               2  1.5   30      90
+256 KiB sequential reads                 2  1,526   400               2  1.5   30      90
+256 KiB sequential writes                1    572   150               2  1.5   30      90
+256 KiB sequential writes                2    763   200               2  1.5   30      90
+1 MiB sequential reads                   2    477   500               2  1.5   30      90
+8 KiB random reads                       2  1,953  16.0               2  1.5   30      90
+64 KiB random reads, mixed 65:35         2    992  65.0               2  1.5   30      90
+64 KiB random writes, mixed 65:35        2    534  35.0               2  1.5   30      90
 guideline: read 200 MB/s, written 100 MB/s per vCPU (256 KiB, 2 streams, direct): warn (100 MB/s warn,
   150 MB/s good)"""
 

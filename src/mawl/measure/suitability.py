@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Literal
 
 import msgspec
 
-from mawl.base.units import format_memory, format_ratio
+from mawl.base.units import format_memory, format_percent
 from mawl.measure.machine import Machine
 from mawl.measure.other_programs import OtherPrograms
 from mawl.measure.page_cache import keeps
@@ -400,13 +400,12 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     """Other load, which a run would measure as if it were its own machine's slowness."""
     found = []
     if noise.busy_ratio is not None and noise.busy_ratio > BUSY_RATIO:
-        busy = format_ratio(100 * noise.busy_ratio)
-        text = f"the processors are {busy} % busy with other work{named(noise.heavy)}"
+        text = (
+            f"the processors are {format_percent(noise.busy_ratio)} busy with other work{named(noise.heavy)}"
+        )
         found.append(SuitabilityCheck("noise", "notice", text, "stop it, or wait until it is done"))
     if noise.steal_ratio is not None and noise.steal_ratio > STEAL_RATIO:
-        text = (
-            f"the hypervisor gives {format_ratio(100 * noise.steal_ratio)} % of the CPU time to other guests"
-        )
+        text = f"the hypervisor gives {format_percent(noise.steal_ratio)} of the CPU time to other guests"
         found.append(
             SuitabilityCheck("noise", "notice", text, "run on a dedicated host, or repeat and compare")
         )
@@ -414,7 +413,7 @@ def noise_checks(machine: Machine, noise: Noise) -> list[SuitabilityCheck]:
     if noise.busy_ratio is None:
         text = f"how busy the processors are is unknown, {load}"
         return [SuitabilityCheck("noise", "notice", text, "make sure that nothing else runs here")]
-    text = f"processors {format_ratio(100 * noise.busy_ratio)} % busy over {noise.seconds:.1f} s, {load}"
+    text = f"processors {format_percent(noise.busy_ratio)} busy over {noise.seconds:.1f} s, {load}"
     return found or [SuitabilityCheck("noise", "ok", text)]
 
 

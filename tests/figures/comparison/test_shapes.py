@@ -77,7 +77,7 @@ def test_the_matrix_has_what_the_papers_give_and_blanks() -> None:
         ).rows
     }
     four = rows["e880-ess-40gbe-4x30"]
-    assert (four.nodes, four.sessions, four.cores, four.limit) == (4, 120, 62, "network")
+    assert (four.nodes, four.sessions, four.cores, four.limit) == (4, 120, 62, "the network")
     assert four.fabric == "1 x 40 Gb/s ethernet"
     assert (four.real_time_seconds, four.sustained_bytes_per_second_per_core) == (None, None)
     assert rows["s822-xiv-20"].sustained_bytes_per_second_per_core == pytest.approx(2.7e9 / 16)

@@ -92,8 +92,8 @@ def test_shares_of_calls_and_jobs_add_up(long: Made) -> None:
 def test_a_job_is_split_into_its_waits(long: Made) -> None:
     bars = long[2]["sessions"]
     assert len(bars["job"]) == 60
-    shares = [re.findall(r"\((\d+)%\)", str(bars[field][0])) for field in WAIT_FIELDS]
-    assert sum(int(share) for (share,) in shares) == pytest.approx(100, abs=3)
+    shares = [re.findall(r"\(([0-9.]+) %\)", str(bars[field][0])) for field in WAIT_FIELDS]
+    assert sum(float(share) for (share,) in shares) == pytest.approx(100, abs=3)
     mostly = dict(zip(bars["job"], bars["mostly"], strict=True))
     assert set(mostly.values()) <= set(MEANINGS)
     assert all(right > left for left, right in zip(bars["left"], bars["right"], strict=True))
