@@ -77,7 +77,7 @@ def test_a_run_records_the_caps_that_were_set_and_its_reports_say_them(bed: Bed,
         for way in ("read", "write"):
             cap = summary["caps"][place][way]
             assert (cap["bytes_per_second"], cap["requests_per_second"]) == (BYTES, REQUESTS)
-    assert "at most 40.0 MB/s and 3000 requests/s" in " ".join(bed("report", "run").stdout.split())
+    assert "at most 40.0 MB/s and 3,000 requests/s" in " ".join(bed("report", "run").stdout.split())
 
 
 def test_a_cap_on_the_writes_of_data_alone_is_the_limit_until_it_is_lifted(
