@@ -11,8 +11,6 @@ from mawl.base.errors import UnsuitableMachineError, UsageError
 from mawl.base.process import importing
 from mawl.base.units import counted_noun, format_instant
 from mawl.commands.arguments import JSON, NAMED_RUN, RUNS, settings
-from mawl.commands.reporting import HTML_REPORT
-from mawl.commands.run import leave_page
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated
 from mawl.importers.arrays import joined, read_arrays
 from mawl.importers.formats.text import one_line
@@ -59,11 +57,18 @@ class AttachArguments(Arguments):
     json: bool = JSON
 
 
+def _renew_page(folder: Path) -> None:
+    with importing():  # import does without
+        from mawl.commands.reporting import HTML_REPORT
+        from mawl.commands.run import leave_page
+    if (folder / HTML_REPORT).exists():
+        leave_page(folder)
+
+
 def run_attach(arguments: AttachArguments) -> int:
     stored = open_run(arguments.run, settings().runs(arguments.runs))
     statistics = attach(stored.path, [Path(name) for name in arguments.files], Path(arguments.array_map))
-    if (stored.path / HTML_REPORT).exists():
-        leave_page(stored.path)
+    _renew_page(stored.path)
     print(render(summed(statistics)) if arguments.json else text(statistics))
     return 0
 
@@ -142,8 +147,8 @@ def run_collect(arguments: CollectArguments) -> int:
     if left - given.keys():
         check_reach(nodes)
     collection = collect(stored.path, partial(linked_to, NodeAccess.of(nodes)), given)
-    if collection.joined and (stored.path / HTML_REPORT).exists():
-        leave_page(stored.path)
+    if collection.joined:
+        _renew_page(stored.path)
     facts = open_run(stored.path).facts
     for one in on_hosts(facts):
         if one.node in collection.joined:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from typing import Any
 
@@ -15,7 +15,7 @@ from mawl.figures.missing import NO_JOB_COUNTS, NO_TIMES, Missing, counted, rati
 from mawl.figures.sessions import Timeline
 from mawl.figures.threads import adjusted_cpu_block
 from mawl.figures.waits import without_run_queue
-from mawl.records.model.fields import ANY, Path, places
+from mawl.records.model.fields import ANY, Path, Place, places
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.role_io import WAIT_FIELDS
 from mawl.records.model.run import RunFacts
@@ -258,8 +258,17 @@ def _known_sum(usages: Sequence[Usage], field: str) -> float | None:
 
 NOT_RECORDED = "the record of the run does not contain it"
 
-_PLACES = {place.path: place for place in places(Summary)}
-_MANY = frozenset(path for path, one in _PLACES.items() if one.many)
+
+@cache
+def _places() -> dict[Path, Place]:
+    return {place.path: place for place in places(Summary)}
+
+
+@cache
+def _many() -> frozenset[Path]:
+    return frozenset(path for path, one in _places().items() if one.many)
+
+
 _MOST_PATHS = 65_536
 
 
@@ -281,8 +290,8 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
             recorded.get(exact),
             recorded.get(general),
             found.get(general),
-            _PLACES[place].figure.absent,
-            _PLACES[place[:1]].figure.within,
+            _places()[place].figure.absent,
+            _places()[place[:1]].figure.within,
         )
         result.setdefault(general, next((reason for reason in candidates if reason), NOT_RECORDED))
     return dict(sorted(result.items()))
@@ -290,7 +299,7 @@ def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, s
 
 @lru_cache(_MOST_PATHS)
 def _is_figure(path: str) -> bool:
-    return generalised(tuple(path.split("."))) in _PLACES
+    return generalised(tuple(path.split("."))) in _places()
 
 
 def reason_of(missing: Mapping[str, str], path: Path) -> str | None:
@@ -309,7 +318,7 @@ def gaps(summary: Summary) -> dict[str, str]:
 
 def _null_answers(path: str) -> bool:
     place = generalised(tuple(path.split(".")))
-    return any(_PLACES[place[:length]].figure.null_answers for length in range(1, len(place) + 1))
+    return any(_places()[place[:length]].figure.null_answers for length in range(1, len(place) + 1))
 
 
 def nulls(value: Any, path: Path = ()) -> Iterator[Path]:
@@ -340,5 +349,5 @@ def generalised(path: Path) -> Path:
     """The path with ``*`` for the members of lists and mappings."""
     result: Path = ()
     for part in path:
-        result = (*result, ANY if result in _MANY else part)
+        result = (*result, ANY if result in _many() else part)
     return result
