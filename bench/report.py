@@ -43,7 +43,7 @@ def run() -> list[Result]:
         results = []
         for length, more_disks, most_seconds in LONG_RUNS:
             folder = Path(directory, f"{length} s, {more_disks} disks")
-            _write(folder, JOBS, length, more_disks)
+            write_run(folder, JOBS, length, more_disks)
             series = USUAL_SERIES + SERIES_A_DISK * more_disks
             results += _usual(folder, f"{length / 3600:g} h, {series} series a node", most_seconds)
             shutil.rmtree(folder)
@@ -69,7 +69,7 @@ def _usual(folder: Path, size_of_run: str, most_seconds: float) -> list[Result]:
     ]
 
 
-def _write(folder: Path, jobs: int, seconds: int, more_disks: int) -> None:
+def write_run(folder: Path, jobs: int, seconds: int, more_disks: int = 0) -> None:
     """A synthetic run, by another process: the peak of a command begins at the size of this one."""
     write = "import pathlib, tests.fakes.synthetic_run as fake; "
     write += f"fake.write_synthetic_run(pathlib.Path({str(folder)!r}), jobs={jobs}, nodes={NODES}, "

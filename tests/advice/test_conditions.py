@@ -147,7 +147,7 @@ def test_a_level_is_of_each_way_of_a_role_and_not_known_without_calls() -> None:
         return {"read_latency_seconds": {"p99": read}, "write_latency_seconds": {"p99": write}}
 
     held = {"data": role(0.005, None), "work": role(0.001, 0.0051), "util": role(None, None)}
-    run = partly({"run_id": "a-run", "io": {"by_role": held}})
+    run = partly({"run_id": "a-run", "io": {"by_role": held, "coverage_ratio": 0.99}})
     found = list(checks_of_levels(run, [parse_level("p99=5ms")]))
     assert [(one.name, one.state) for one in found] == [
         ("p99 of data", "not met"),
@@ -160,6 +160,14 @@ def test_a_level_is_of_each_way_of_a_role_and_not_known_without_calls() -> None:
     )
     (only,) = checks_of_levels(partly({"run_id": "a-run"}), [parse_level("work:p50=800us")])
     assert (only.state, "not measured" in only.sentence) == ("not known", True)
+
+
+@pytest.mark.parametrize("level", ["data:p99=1s", "data:p99=1ms"])
+def test_a_level_is_not_known_where_calls_were_not_seen(level: str) -> None:
+    held = {"data": {"read_latency_seconds": {"p99": 0.005}}}
+    run = partly({"run_id": "a-run", "io": {"by_role": held, "coverage_ratio": 0.6}})
+    (only,) = checks_of_levels(run, [parse_level(level)])
+    assert (only.state, "covers 60 % of the bytes" in only.sentence) == ("not known", True)
 
 
 @pytest.mark.parametrize(

@@ -121,6 +121,7 @@ RUNS_UNLIKE = "is not the run of qualify.json: its "
         ("runs.5.sessions", 9, f"{RUNS_UNLIKE}number of sessions is 5, and the record says 9"),
         ("runs.5.disturbance", "other work", "what other work did is None, and the record says other work"),
         ("runs.5.state", "left out", "the record calls it left out, and no other work disturbed it"),
+        ("runs.0.state", "disturbed", "names no calibration that finished"),
         ("runs.3.run_id", "other", f"{RUNS_UNLIKE}run is measured-2, and the record says other"),
     ],
 )
@@ -148,15 +149,21 @@ def test_runs_that_are_swapped_missing_or_doubled_are_refused(
     assert f"{RUNS_UNLIKE}run is search-1" in refused(swapped, tmp_path / "a")["V28"]
     doubled = in_place_of("measured-1", "measured-2")
     assert f"{RUNS_UNLIKE}run is measured-2" in refused(doubled, tmp_path / "b")["V28"]
-    manifest = json.loads(members[MANIFEST])
-    manifest["runs"].remove("search-1")
-    fewer = {key: value for key, value in members.items() if "/search-1/" not in key}
-    fewer[MANIFEST] = (json.dumps(manifest, indent=2) + "\n").encode()
+
+    def without(name: str) -> Members:
+        manifest = json.loads(members[MANIFEST])
+        manifest["runs"].remove(name)
+        fewer = {key: value for key, value in members.items() if f"/{name}/" not in key}
+        return fewer | {MANIFEST: (json.dumps(manifest, indent=2) + "\n").encode()}
+
+    fewer = without("search-1")
     assert (
         refused(fewer, tmp_path / "c")["V01"] == "qualify.json names 6 ended runs, and the pack holds others"
     )
     gone = edited(fewer, lambda plain: plain["runs"].pop())
     assert "fits.high is printed as 4, the tables give null" in refused(gone, tmp_path / "d")["V28"]
+    slower = edited(without("calibration-1"), lambda plain: plain["runs"].pop(0))
+    assert "names no calibration that finished" in refused(slower, tmp_path / "f")["V28"]
     bare = {key: value for key, value in members.items() if key != QUALIFY}
     assert refused(bare, tmp_path / "e")["V01"] == "is missing"
 

@@ -129,6 +129,8 @@ def test_an_imported_run_whose_unknown_figures_have_their_reason(mawl: Command) 
     write(mawl.directory / "logs", **logs)
     mawl.ok("import", "logs", "--output", "imported")
     summary = json.loads(mawl("report", "imported", "--format", "json").stdout)
+    assert lacking(summary) == []
+    assert {"io.by_role", "io.coverage_ratio"} <= set(summary["missing"])
     compare(summary, mawl.directory / "imported", fewest=40)
 
 

@@ -15,7 +15,7 @@ FILE = Path(__file__).resolve().parents[2] / "deploy" / "cloud-init" / "qualify.
 WRITTEN = {one["path"]: one["content"] for one in yaml.safe_load(FILE.read_text())["write_files"]}
 SCRIPT = WRITTEN["/usr/local/sbin/mawl-first-boot"]
 FAKES = {
-    "mountpoint": "exit 0",
+    "mountpoint": '[ "$1" != "$UNMOUNTED" ]',
     "curl": 'case "$*" in *--remote-name*) touch mawl.whl ;; *) echo "$*" >>sent-with ;; esac',
     "python3": 'mkdir -p environment/bin; cp "$FAKES/pip" "$FAKES/mawl" environment/bin',
     "pip": "exit 0",
@@ -23,8 +23,8 @@ FAKES = {
 }
 
 
-def first_boot(place: Path, answer: int) -> int:
-    """The status of the script where ``mawl qualify`` ends with ``answer``."""
+def first_boot(place: Path, answer: int, unmounted: str = "") -> int:
+    """The status of the script where ``mawl qualify`` ends with ``answer``, perhaps without a volume."""
     fakes = place / "fakes"
     fakes.mkdir()
     for name, body in FAKES.items():
@@ -34,6 +34,7 @@ def first_boot(place: Path, answer: int) -> int:
     script = SCRIPT.replace("/etc/mawl-first-boot", str(place / "settings"))
     script = script.replace("/var/lib/mawl", str(place / "answers"))
     environment = {"PATH": f"{fakes}:/usr/bin:/bin", "FAKES": str(fakes), "ANSWER": str(answer)}
+    environment["UNMOUNTED"] = unmounted
     return subprocess.run(["bash", "-c", script], env=environment, check=False).returncode
 
 
@@ -42,11 +43,16 @@ def test_each_answer_is_packed_and_sent(tmp_path: Path, answer: int) -> None:
     assert first_boot(tmp_path, answer) == 0
     held = tmp_path / "answers"
     assert (held / "sent").exists() and (held / "small.mawl.zip").exists()
-    assert (
-        "--upload-file small.mawl.zip https://files.example.com/answers/" in (held / "sent-with").read_text()
-    )
+    assert "--upload-file small.mawl.zip https://files.example.com/small" in (held / "sent-with").read_text()
     for line in (held / "asked").read_text().splitlines():
         build_parser().parse_args(shlex.split(line))
+
+
+@pytest.mark.parametrize("unmounted", ["/mnt/data", "/mnt/local"])
+def test_without_a_volume_nothing_is_measured(tmp_path: Path, unmounted: str) -> None:
+    """The directories would lie on the disk of the system."""
+    assert first_boot(tmp_path, 0, unmounted) == 1
+    assert not (tmp_path / "answers" / "asked").exists()
 
 
 def test_a_qualification_that_failed_keeps_the_instance(tmp_path: Path) -> None:

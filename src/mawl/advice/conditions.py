@@ -9,11 +9,11 @@ from typing import Literal, cast
 import msgspec
 
 from mawl.advice.guideline import TargetGuideline
+from mawl.advice.validity.workload import LEAST_COVERAGE_RATIO
 from mawl.base.errors import UsageError
-from mawl.base.units import format_change, format_latency, format_rate, format_ratio
+from mawl.base.units import format_change, format_latency, format_percent, format_rate, format_ratio
 from mawl.figures.comparison.compare import Comparison
 from mawl.records.model.qualification import QualificationAnswer
-from mawl.records.model.summary.io import Latency
 from mawl.records.model.summary.judgement import Answer
 from mawl.records.model.summary.summary import Judged
 from mawl.records.spec.program_options import ROLES, Role
@@ -49,53 +49,61 @@ class ServiceLevel(msgspec.Struct, frozen=True):
 def parse_level(text: str) -> ServiceLevel:
     """``[ROLE:]p99=5ms``.  Raises ``UsageError`` for anything else."""
     match = _LEVEL.fullmatch(text)
-    if match is None or not float(match[3]):
+    seconds = float(match[3]) * _SECONDS[match[4]] if match else 0.0
+    if not (match and seconds):
         raise UsageError(
             f"--within {text}: expected [ROLE:]FIGURE=TIME, such as p99=5ms or work:mean=800us",
             why=f"roles are {', '.join(ROLES)}; figures are mean, p50 and p99",
         )
     role, figure = cast("Role | None", match[1]), cast("Literal['mean', 'p50', 'p99']", match[2])
-    return ServiceLevel(role, figure, float(match[3]) * _SECONDS[match[4]])
+    return ServiceLevel(role, figure, seconds)
 
 
 def checks_of_levels(summary: Judged, levels: Sequence[ServiceLevel]) -> Iterator[ConditionCheck]:
-    """Whether the calls of a run took longer than each level allows; a role without calls is not known."""
-    by_role = summary.io.by_role or {}
+    """Whether the calls of a run took longer than each level allows.
+
+    It is not known of a role without calls, and where part of the calls was not seen.
+    """
     for level in levels:
-        for role in ROLES if level.role is None else (level.role,):
-            held = by_role.get(role)
-            known = (
-                {}
-                if held is None
-                else {
-                    way: seconds
-                    for way, latency in (
-                        ("read", held.read_latency_seconds),
-                        ("write", held.write_latency_seconds),
-                    )
-                    if (seconds := _latency(latency, level)) is not None
-                }
-            )
-            allowed = f"{format_latency(level.seconds)} are allowed"
-            if known:
-                taken = " and ".join(
-                    f"{format_latency(seconds)} of {way} calls" for way, seconds in known.items()
-                )
-                sentence = f"{role}: {level.figure} is {taken}, page-cache hits included; {allowed}"
-            else:
-                why = "its calls were not measured" if held is None else "it had no call"
-                sentence = f"{role}: {level.figure} is not known, as {why}; {allowed}"
-            kept = all(seconds <= level.seconds for seconds in known.values()) if known else None
-            yield ConditionCheck(
-                name=f"{level.figure} of {role}",
-                subject=summary.run_id,
-                state=_state(kept),
-                sentence=sentence,
-            )
+        for role in [level.role] if level.role else ROLES:
+            yield _check_of_level(summary, level, role)
 
 
-def _latency(latency: Latency, level: ServiceLevel) -> float | None:
-    return cast("float | None", getattr(latency, level.figure))
+def _check_of_level(summary: Judged, level: ServiceLevel, role: Role) -> ConditionCheck:
+    known, unseen = _latencies(summary, level, role), _unseen(summary)
+    if unseen or not known:
+        kept, found = None, f"is not known, as {unseen or 'it had no call'}"
+    else:
+        kept = max(known.values()) <= level.seconds
+        taken = " and ".join(f"{format_latency(seconds)} of {way} calls" for way, seconds in known.items())
+        found = f"is {taken}, page-cache hits included"
+    allowed = f"{format_latency(level.seconds)} are allowed"
+    return ConditionCheck(
+        name=f"{level.figure} of {role}",
+        subject=summary.run_id,
+        state=_state(kept),
+        sentence=f"{role}: {level.figure} {found}; {allowed}",
+    )
+
+
+def _latencies(summary: Judged, level: ServiceLevel, role: Role) -> dict[str, float]:
+    """The figure of a level for read calls and write calls; without the ways that had no call."""
+    if summary.io.by_role is None:
+        return {}
+    held = summary.io.by_role[role]
+    ways = {"read": held.read_latency_seconds, "write": held.write_latency_seconds}
+    found = {way: getattr(latency, level.figure) for way, latency in ways.items()}
+    return {way: seconds for way, seconds in found.items() if seconds is not None}
+
+
+def _unseen(summary: Judged) -> str | None:
+    """Why the calls that were counted are not all of them; None where they are."""
+    coverage = summary.io.coverage_ratio
+    if summary.io.by_role is None or coverage is None:
+        return "its calls were not measured"
+    if coverage < LEAST_COVERAGE_RATIO:
+        return f"I/O by role covers {format_percent(coverage)} of the bytes that the kernel counted"
+    return None
 
 
 def checks_of_run(

@@ -218,7 +218,7 @@ def in_folders(record: Qualification, sources: Mapping[str, Path]) -> Qualificat
     """The record with the absolute places of its runs, which are given by name."""
     runs = [
         msgspec.structs.replace(run, folder=str(source.absolute()))
-        if (source := sources.get(run.folder.partition("/")[2])) is not None
+        if (source := sources.get(run.name)) is not None
         else run
         for run in record.runs
     ]

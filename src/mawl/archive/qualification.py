@@ -43,15 +43,18 @@ def _answer_faults(subject: ValidationSubject, record: Qualification) -> Iterato
     if choice is None or answer is None:
         yield Fault(where=QUALIFICATION, sentence="has no answer yet", cure="mawl qualify --continue")
         return
-    if set(subject.runs) != {run.folder.partition("/")[2] for run in _ended(record)}:
+    if set(subject.runs) != {run.name for run in _ended(record)}:
         return  # V01 names the runs that are missing or cannot be read
     same_code = {_code_of(subject)} == {source_sha256()}
-    runs = [(run, subject.runs[run.folder.partition("/")[2]]) for run in _ended(record)]
+    runs = [(run, subject.runs[run.name]) for run in _ended(record)]
     unlike = [
         Fault(where=run.folder, sentence=f"is not the run of {QUALIFICATION}: {why}", cure=_CURE)
         for run, printed in runs
         for why in _differences_of_run(record, choice, run, printed, same_code=same_code)
     ]
+    if _calibration(record) is None:
+        sentence = "names no calibration that finished, which gives the speed of a core"
+        unlike.append(Fault(where=QUALIFICATION, sentence=sentence, cure=_CURE))
     twice = Counter(printed.run.facts.run_id for _, printed in runs)
     unlike += [
         Fault(where=run_id, sentence=f"{count} of the runs are one and the same run", cure=_CURE)
@@ -76,6 +79,11 @@ def _answer_faults(subject: ValidationSubject, record: Qualification) -> Iterato
 
 def _ended(record: Qualification) -> list[QualifyRun]:
     return [run for run in record.runs if run.state in ENDED_STATES]
+
+
+def _calibration(record: Qualification) -> QualifyRun | None:
+    """The run of each program alone that gave the speed of a core; those that were disturbed did not."""
+    return next(iter(record.runs_for("calibration")), None)
 
 
 def _counts(run: QualifyRun) -> bool:
@@ -123,13 +131,16 @@ def _differences_of_run(
     ratio, disturbance = foreign_cpu_ratio(printed.view), disturbance_of(printed.view)
     if list(differences(run.others_cpu_ratio, ratio, exact=same_code, path="others")):
         yield f"other work used {ratio} of its processors, and the record says {run.others_cpu_ratio}"
-    others = (run.disturbance, disturbance)
-    if others[0] != others[1] if same_code else (others[0] is None) != (others[1] is None):
+    alike = run.disturbance == disturbance
+    if not same_code:  # another version may say it in other words
+        alike = (run.disturbance is None) == (disturbance is None)
+    if not alike:
         yield f"what other work did is {disturbance}, and the record says {run.disturbance}"
     if run.state != "finished" and disturbance is None:
         yield f"the record calls it {run.state}, and no other work disturbed it"
-    of_speed = alone and run.folder == record.runs_for("calibration")[0].folder  # not of a disturbed one
-    if of_speed and not isclose(choice.core_speed, core_speed_of(printed.run), rel_tol=1e-9):
+    if run is _calibration(record) and not isclose(
+        choice.core_speed, core_speed_of(printed.run), rel_tol=1e-9
+    ):
         yield f"the speed of a core is {core_speed_of(printed.run)}, and the record says {choice.core_speed}"
 
 

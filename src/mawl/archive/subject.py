@@ -106,7 +106,7 @@ class ValidationSubject:
         if not isinstance(self.record, Qualification):
             return self.runs
         rests = {
-            run.folder.partition("/")[2]
+            run.name
             for run in self.record.runs
             if run.state == "finished" and run.purpose in ("measured", "search", "one-node")
         }

@@ -58,6 +58,7 @@ class AttachArguments(Arguments):
 
 
 def _renew_page(folder: Path) -> None:
+    """Write the report of a run again where it has one."""
     with importing():  # import does without
         from mawl.commands.reporting import HTML_REPORT
         from mawl.commands.run import leave_page

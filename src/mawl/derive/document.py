@@ -31,7 +31,7 @@ from mawl.records.model.records import MOST_TABLES
 from mawl.records.spec.program_options import ROLES
 from mawl.records.store.files import replace_file
 from mawl.reports.document import Block, Document, Headline, Lines, Part, Sentences, Table, each, rendered
-from mawl.reports.layout import figure
+from mawl.reports.layout import ABSENT, figure
 from mawl.reports.run_tables.jobs import chain_words, times_words
 
 MOST_PROGRAMS = 10
@@ -248,15 +248,15 @@ def _reads(share: float | None) -> str:
 def row(load: LoadOfProgram) -> tuple[str, ...]:
     """A program's cells under HEAD."""
     moved = whole(load.moved_bytes)
-    shares = [format_percent(load.moved_bytes[origin] / moved) if moved else "-" for origin in ORIGINS]
+    only_range = not moved and load.moved_bytes_range[1] > 0  # no note on rows, no blocks
+    shares = [format_percent(load.moved_bytes[origin] / moved) if moved else ABSENT for origin in ORIGINS]
     return (
         load.program,
         str(load.jobs),
         str(load.steps),
         format_seconds(whole(load.cpu_seconds)),
         _range(load.cpu_seconds_range, format_seconds),
-        # Without notes on rows and blocks only the range is known.
-        format_bytes(moved) if moved or not load.moved_bytes_range[1] else "-",
+        ABSENT if only_range else format_bytes(moved),
         _range(load.moved_bytes_range, format_bytes),
         *shares,
     )

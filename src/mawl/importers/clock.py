@@ -28,7 +28,11 @@ from mawl.importers.sources import FileStream, find_files
 
 _OFFSET = re.compile(r"([+-])([0-9]{2}):?([0-9]{2})")
 QUARTER_SECONDS = 900
-"""Clocks of zones change only where a quarter of an hour begins (tz database, from 1973 on)."""
+"""How long one offset of a zone is used: clocks change where a quarter of an hour begins.
+
+Since 1990 four zones changed a minute later: St. John's until 2011, Gaza and Hebron in 2011, Casey in 2022
+(tz database 2026).  Their times from there to the next quarter are an hour or more off.
+"""
 HALF_HOUR = 1800.0
 MOST_HALF_HOURS = 28
 """Zones differ by at most 26 hours; two recordings of one shop by at most 14."""

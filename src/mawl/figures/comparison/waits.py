@@ -19,11 +19,12 @@ from mawl.records.spec.program_options import ROLES, Role
 
 Verdict = Literal["more", "less", "not told apart", "not judged"]
 
+OTHER_WAITS = "other waits"
 PLACES: dict[str, str] = {
     "on processors": "wait.on_cpu_seconds",
     "waiting for processors": "wait.run_queue_seconds",
     **{role: f"wait.blocked_seconds.{role}" for role in ROLES},
-    "other waits": "wait.blocked_seconds.other",
+    OTHER_WAITS: "wait.blocked_seconds.other",
 }
 """They add up to real time where every job has one thread."""
 
@@ -136,7 +137,7 @@ def verdicts(side: Side) -> list[tuple[str, int]]:
     """What limited the runs of a side, the commonest first, with how many runs; ``not known`` included."""
     if side.published is not None:
         limit = side.published.limit
-        return [(RESOURCES.get(limit.verdict, limit.verdict) if limit else "not known", 1)]
+        return [(_resource(limit.verdict) if limit else "not known", 1)]
     return Counter(_limit(run.summary.limit) for run in side.runs).most_common()
 
 
@@ -188,10 +189,9 @@ def _device_rate(side: Side, role: Role) -> float | None:
 
 
 def _moved(place: PlaceChange) -> str:
-    name = f"time blocked in {place.place}" if place.place in ROLES else f"time {place.place}"
-    name = name.replace("time other waits", "time in other waits")
+    kind = "blocked in " if place.place in ROLES else "in " if place.place == OTHER_WAITS else ""
     times = " -> ".join(map(format_seconds, (place.reference_seconds, place.candidate_seconds)))
-    return f"{name} {times}"
+    return f"time {kind}{place.place} {times}"
 
 
 def _shown(row: RoleChange) -> str:
@@ -204,12 +204,14 @@ def _limit(limit: Limit | None) -> str:
     if limit is None:
         return "not known"
     places = " on ".join(part for part in (limit.role, limit.device) if part)
-    first, second = (RESOURCES.get(one, one) if one else None for one in (limit.verdict, limit.second))
-    return (
-        f"{first}"
-        + (f" ({places})" if places else "")
-        + (f" and {second}" if second not in (None, first) else "")
-    )
+    where = f" ({places})" if places else ""
+    second = f" and {_resource(limit.second)}" if limit.second not in (None, limit.verdict) else ""
+    return f"{_resource(limit.verdict)}{where}{second}"
+
+
+def _resource(verdict: str | None) -> str:
+    """A limit in words; ``not known`` is its own."""
+    return RESOURCES.get(verdict or "", verdict or "not known")
 
 
 LEAST_WIDER_RATIO = value_of("comparison.links.least_wider_ratio")

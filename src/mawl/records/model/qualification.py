@@ -176,6 +176,11 @@ class QualifyRun(msgspec.Struct, frozen=True, kw_only=True):
     others_cpu_ratio: float | None = None
     disturbance: str | None = None
 
+    @property
+    def name(self) -> str:
+        """That of its folder among the runs of the qualification."""
+        return self.folder.partition("/")[2]
+
 
 class AnswerPart(msgspec.Struct, frozen=True, kw_only=True):
     """An answer with its slowdown (W) and the range of that."""

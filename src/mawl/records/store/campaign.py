@@ -138,7 +138,7 @@ def ended_runs(record: Campaign | Qualification) -> list[str]:
     The disturbed runs of a qualification, which count in nothing, came to their end, too.
     """
     if isinstance(record, Qualification):
-        return [run.folder.partition("/")[2] for run in record.runs if run.state in ENDED_STATES]
+        return [run.name for run in record.runs if run.state in ENDED_STATES]
     return [slot.folder for slot in record.slots if slot.state == "finished" and slot.folder is not None]
 
 
