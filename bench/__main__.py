@@ -12,15 +12,17 @@ import shutil
 import subprocess
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import mawl
 from bench.harness import SMALL, Result
 from mawl.base.errors import MawlError, UnsuitableMachineError
-from mawl.base.units import format_memory
+from mawl.base.units import format_memory, format_plain
 from mawl.measure.machine import Machine, read_machine
+from tools.markdown import table as markdown_table
 
 ROWS: dict[str, tuple[str, ...]] = {
     "generator": (),
@@ -58,11 +60,19 @@ def main(arguments: Sequence[str]) -> int:
     """Run the rows named, or all; 1 when a target is missed or a row has no figure."""
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(ROWS))
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the rows there as JSON")
+    parser.add_argument(
+        "--json", type=Path, metavar="FILE", help="also keep the rows there; those of other benches stay"
+    )
+    parser.add_argument(
+        "--page", type=Path, metavar="FILE", help="run nothing, but print the rows kept in FILE as FILE.md"
+    )
     parser.add_argument(
         "--small", action="store_true", help="only show that rows work: tiny data, no targets"
     )
     given = parser.parse_args(arguments)
+    if given.page:
+        given.page.with_suffix(".md").write_text(page(json.loads(given.page.read_text())["rows"]))
+        return 0
     unknown = [name for name in given.names if name not in ROWS]
     if unknown:
         parser.error(f"no row is called {unknown[0]!r}; the rows are {', '.join(ROWS)}")
@@ -88,13 +98,8 @@ def main(arguments: Sequence[str]) -> int:
         found = measured(name)
         results += found
         print(table(found), flush=True)
-    if given.json:
-        given.json.write_text(
-            json.dumps(
-                {"machine": machine_line(machine), "rows": [dataclasses.asdict(r) for r in results]}, indent=2
-            )
-            + "\n"
-        )
+        if given.json:
+            keep(given.json, name, found, machine_line(machine))
     missed = [result.name for result in results if result.met is False]
     if missed:
         print(f"missed: {', '.join(missed)}", file=sys.stderr)
@@ -142,6 +147,56 @@ def measured(name: str) -> list[Result]:
         return [Result(name, None, "", "", False, why)]
 
 
+def keep(file: Path, name: str, found: Sequence[Result], machine: str) -> None:
+    """Put the results of a bench into the file in place of its earlier ones, in the order of ``ROWS``."""
+    rows = json.loads(file.read_text() or '{"rows": []}')["rows"]
+    made = {"bench": name, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
+    rows = [row for row in rows if row["bench"] in ROWS and row["bench"] != name]
+    rows += [{**made, **dataclasses.asdict(result)} for result in found]
+    rows.sort(key=lambda row: [*ROWS].index(row["bench"]))
+    file.write_text(json.dumps({"rows": rows}, indent=1) + "\n")
+
+
+def page(rows: Sequence[Mapping[str, Any]]) -> str:
+    """The page of kept rows."""
+    machines = [line.partition(", load")[0] for line in dict.fromkeys(row["machine"] for row in rows)]
+    lines = [
+        "# What mawl costs",
+        "",
+        "Printed by `python -m bench --page docs/reference/speed.json` from rows of `make bench`.",
+        "A figure is the median of five runs or more, unless *how* says otherwise.",
+        "Where there is a peer, its runs and ours took turns, and *how* has both and their range.",
+        "What was tried where a bound is missed: [a look at the host](../design/host.md), [55 jobs]"
+        "(../design/launch.md), [the generator](../design/input-tables.md), "
+        "[direct I/O](../design/programs.md), [reports](../design/html-report.md), "
+        "[imports](../design/importers.md).",
+        f"Bounds met: {sum(row['met'] is True for row in rows)} of "
+        f"{sum(row['met'] is not None for row in rows)}.",
+        *(f"Machine: {machine}." for machine in dict.fromkeys(machines)),
+        "",
+        *markdown_table(
+            ("bench", "what", "measured", "bound", "met", "how", "date"),
+            [
+                (
+                    row["bench"],
+                    row["name"],
+                    _figure(row["value"], row["unit"]),
+                    row["target"] or "-",
+                    {True: "yes", False: "**no**", None: "-"}[row["met"]],
+                    row["detail"],
+                    row["date"],
+                )
+                for row in rows
+            ],
+        ),
+    ]
+    return "\n".join(lines)
+
+
+def _figure(value: float | None, unit: str) -> str:
+    return "not known" if value is None else f"{format_plain(value, 4)} {unit}".rstrip()
+
+
 def machine_line(machine: Machine) -> str:
     """The machine in one line, for the top of a table."""
     load = machine.load_average[0] if machine.load_average else None
@@ -157,7 +212,7 @@ def table(results: Sequence[Result]) -> str:
     rows = [
         (
             row.name,
-            "not known" if row.value is None else f"{row.value:.4g} {row.unit}".rstrip(),
+            _figure(row.value, row.unit),
             row.target,
             verdicts[row.met],
             row.detail,

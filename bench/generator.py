@@ -126,7 +126,7 @@ def _against_bare(directory: Path) -> list[Result]:
             "generator CPU against bare NumPy with plain writes",
             value,
             "x",
-            1.2,
+            1.1,
             f"{what}; ours {spread(ours, 's')}, bare {spread(bare, 's')}; {pairs}",
         ),
         at_least(

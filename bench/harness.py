@@ -67,13 +67,16 @@ def at_least(name: str, value: float, unit: str, bound: float, detail: str) -> R
 
 
 def resources(
-    argv: Sequence[str], env: Mapping[str, str] | None = None, cwd: str | Path | None = None
+    argv: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    cwd: str | Path | None = None,
+    statuses: Sequence[int] = (0,),
 ) -> resource.struct_rusage:
     """What a command and every descendant that was waited for used (wait4): CPU seconds, peak memory in KiB.
 
     Its output is thrown away.  Its peak begins at the size of this process, which forks it.
     Raises ``RunFailedError`` with the last line of its standard error when the command
-    cannot be started or ends with another status than 0.
+    cannot be started or ends with a status that is not among ``statuses``.
     """
     with tempfile.TemporaryFile() as complaints:
         try:
@@ -89,7 +92,7 @@ def resources(
             raise _failure(argv, (error.strerror or str(error)).lower()) from None
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode != 0:
+        if child.returncode not in statuses:
             complaints.seek(0)
             lines = complaints.read().decode(errors="replace").strip().splitlines() or ["it said nothing"]
             raise _failure(argv, f"exit status {child.returncode}, {lines[-1]}")

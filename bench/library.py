@@ -36,7 +36,7 @@ def run() -> list[Result]:
         found = []
         for count in (RUNS, RUNS * GROWTH):
             _fill(runs, template, count)
-            found.append([_pages(runs) for _ in range(TIMES)])
+            found.append([pages(runs) for _ in range(TIMES)])
     few, many = found
     first, again = ([seconds[place] for seconds in few] for place in (0, 1))
     first_many, again_many = ([seconds[place] for seconds in many] for place in (0, 1))
@@ -83,7 +83,7 @@ def _fill(runs: Path, template: Path, count: int) -> None:
             shutil.copytree(template, folder)
 
 
-def _pages(runs: Path) -> tuple[float, float]:
+def pages(runs: Path) -> tuple[float, float]:
     """Seconds to the first page of a new server, and to the next."""
     return asyncio.run(_asked(runs, Made().renderers()))
 

@@ -25,7 +25,7 @@ from mawl.whatif.folder import Label, write_folder
 
 NAME = "simulation"
 
-BOUNDS = {4: 2.0, 1000: 60.0}
+BOUNDS = {4: 2.0, 1000: 10.0}
 """Nodes to the seconds that their simulation may take, run folder included."""
 
 MANY_BYTES = 2e9

@@ -14,7 +14,7 @@ from tests import needs
 
 ROOT = Path(__file__).parents[2]
 MINUTES = {"cluster": 2.0}
-MAY_BE_NOTHING = ("CPU ms per s", "CPU s more", "CPU us per sample", "programs", "% of pairs")
+MAY_BE_NOTHING = ("times", "CPU ms per s", "CPU s more", "CPU us per sample", "programs", "% of pairs")
 """Units of ticks in a few seconds, of differences and of counts."""
 
 

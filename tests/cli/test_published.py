@@ -60,7 +60,7 @@ def test_a_margin_that_several_programs_kept_is_no_bound(capsys: pytest.CaptureF
     """The paper: "some ... slower ..., a fair amount within a 5% run-time margin, and only 9 ... better"."""
     call("published", "dl980-flash-untuned-30")
     out = " ".join(capsys.readouterr().out.split())
-    assert "9 programs 4% to 17% faster, several others within 5%" in out
+    assert "9 programs 4 % to 17 % faster, several others within 5 %" in out
     assert "does not say how many, nor by how much" in out and "up to 5" not in out
 
 

@@ -4,13 +4,15 @@ After a qualification the test runs the same mix at the same scale again: on the
 resource that was slow, and with twice another one, in turns; then with the sessions said to fit and with one
 more.  The truth is the real time of all jobs, and W by a second formula (``tests/fakes/second_figures.py``).
 ``MAWL_TEST_TRUTH`` names a file that gets a line of JSON for each bed; ``tools/known_truth.py`` prints it.
-``MAWL_TEST_BEDS`` chooses beds whose name has the word.
+``MAWL_TEST_BEDS`` chooses beds whose name has the word; ``MAWL_TEST_ANSWERS`` names a directory that gets the
+folder of each qualification.  README.md shows that of "work writes at 25 MB a second".
 """
 
 from __future__ import annotations
 
 import json
 import os
+import shutil
 import sys
 import time
 from collections.abc import Sequence
@@ -135,6 +137,8 @@ def qualified(bed: Bed, name: str, known: KnownBed) -> JudgedBed:
     asked = ("--sessions", str(known.sessions), "--minutes", str(known.minutes), *scale, "--yes")
     output = ("--output", str(folder))
     mawl(bed, known.processors, "qualify", *places(bed), *asked, *output, statuses=(0, 3, 4))
+    if kept := os.environ.get("MAWL_TEST_ANSWERS"):
+        shutil.copytree(folder, Path(kept, name))
     record = read_qualification(folder)
     answer, choice = record.answer, record.choice
     assert answer is not None, record.reason

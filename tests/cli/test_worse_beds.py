@@ -64,9 +64,9 @@ PAIRS: dict[str, tuple[Side, Side]] = {
 
 
 @pytest.fixture
-def bed(tmp_path: Path) -> Iterator[Bed]:
+def bed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bed]:
     """A volume for each role; any of them can be made slow below its device's queue."""
-    yield from made_bed(tmp_path, "nbdkit", "nbdfuse", image_bytes=8 * 2**30)
+    yield from made_bed(tmp_path_factory.mktemp("bed"), "nbdkit", "nbdfuse", image_bytes=8 * 2**30)
 
 
 def made(bed: Bed, side: Side) -> None:

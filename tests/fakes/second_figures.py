@@ -192,7 +192,7 @@ def evidence(folder: Folder, course: Course, sentences: list[str]) -> dict[str, 
         r"a request to (\S+) took .+ in use (.+) of the time": lambda one: min(
             gained(one, "busy_seconds"), 1.0
         ),
-        r"pressure: tasks waited for (CPU|I/O|memory) (.+) of the time": lambda one: pressure(
+        r"pressure: tasks waited for (CPU|I/O|memory) (.+) of the active phase": lambda one: pressure(
             one.lower().replace("/", "")
         ),
         r"(processors) were busy (.+) of the time": lambda _: busy(),

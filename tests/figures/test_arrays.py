@@ -65,7 +65,7 @@ def test_statistics_of_less_than_half_the_run_are_no_figure() -> None:
     found, missing = figures(volume("a", [(1060.0, 60.0, rates(100.0, 1.0, 0.001))]))
     assert found.covered_ratio == pytest.approx(0.25)
     assert found.array.mean_bytes_per_second is None
-    why = "its statistics cover 25% of the active phase, less than half"
+    why = "its statistics cover 25 % of the active phase, less than half"
     assert missing["arrays.by_role.data.array.mean_bytes_per_second"] == why
 
 
@@ -73,7 +73,7 @@ def test_a_share_that_is_known_for_less_than_half_the_run_is_no_figure() -> None
     shares = {"hit_ratio": 0.9, "saved_ratio": 0.5}
     found, missing = figures(volume("a", [(1060.0, 60.0, rates(100.0, 1.0, 0.001) | shares)]))
     assert (found.hit_ratio, found.saved_ratio) == (None, None)
-    why = "its statistics cover 25% of the active phase, less than half"
+    why = "its statistics cover 25 % of the active phase, less than half"
     assert missing["arrays.by_role.data.hit_ratio"] == missing["arrays.by_role.data.saved_ratio"] == why
     rows = [(1000.0 + 60 * n, 60.0, rates(100.0, 1.0, 0.001) | shares) for n in (1, 2)]
     rows += [(1000.0 + 60 * n, 60.0, rates(100.0, 1.0, 0.001)) for n in (3, 4)]

@@ -111,7 +111,7 @@ def test_the_recording_of_one_night_gives_that_nights_figures(tmp_path: Path) ->
     assert summary["time"]["observed"]["started_at"].startswith("2026-11-21T22:00:00")
     assert summary["time"]["observed"]["length_seconds"] == pytest.approx(HOURS)
     share = next(one for one in summary["remarks"] if "of the run (from" in one)
-    assert "recordings of the host cover 33%" in share
+    assert "recordings of the host cover 33 %" in share
     busy = [one["cpu_busy_ratio"] for one in summary["time"]["periods"]]
     assert busy == [None, pytest.approx(0.9), None]
     assert any("are of period 2 of 3 alone, from 2026-11-21 22:00" in one for one in summary["remarks"])
@@ -212,7 +212,7 @@ def test_jobs_and_host_are_one_run_on_one_clock(tmp_path: Path) -> None:
     assert summary["host"]["device"]["hdisk2"]["read_bytes"] == pytest.approx(2 * 1024 * 1200)
     assert summary["host"]["device"]["hdisk1"]["roles"] == ["data"]
     assert summary["io"]["device"]["sustained"]["read_bytes_per_second"] is not None
-    assert any("cover 100% of the run" in remark for remark in made.remarks)
+    assert any("cover 100 % of the run" in remark for remark in made.remarks)
 
 
 def test_little_throughput_does_not_tell_against_a_host_of_which_little_may_have_been_asked(
@@ -240,7 +240,7 @@ def test_clocks_of_different_zones_are_asked_about_in_one_sentence(tmp_path: Pat
     assert not (tmp_path / "run").exists()
     made, run = imported(tmp_path, logs, recording, clocks=Clocks({}, parse_shifts([option])))
     assert run.job_records()[0].started_at == BEGAN + 300
-    assert any("cover 100% of the run" in remark for remark in made.remarks)
+    assert any("cover 100 % of the run" in remark for remark in made.remarks)
 
 
 def test_zones_may_be_named_instead(tmp_path: Path) -> None:

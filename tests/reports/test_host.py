@@ -27,7 +27,7 @@ def test_processors_inputs_and_the_devices_that_hold_roles_come_first() -> None:
     }
     text = "\n".join(lines(PARTS | rates))
     assert "processors 46 % busy, 10 % iowait, 4.0 % steal; cores 75 % busy" in text
-    assert "pressure: cpu some 0 %" in " ".join(text.split())
+    assert "pressure over the run: cpu some 0 %" in " ".join(text.split())
     assert "50 % of them in the page cache before the start, asked to be cold; x" in text
     rows = [line.split()[0] for line in text.splitlines() if line.startswith(("sd", "aaa"))]
     assert rows == ["sda", "aaa", "sdb"]

@@ -61,7 +61,7 @@ def test_what_was_not_as_asked_and_what_has_no_figures_is_said() -> None:
         ["256", "KiB", "sequential", "reads", "2", "-", "-", "-", "-", "-", "-"]
     ]
     (row,) = [line for line in lines if line.startswith("256 KiB") and "buffered" in line]
-    assert "(buffered, dialled, 90% full)" in row and "~50.0" in row
+    assert "(buffered, dialled, 90 % full)" in row and "~50.0" in row
     assert "remark: fio was killed by SIGKILL" in lines
     assert "remark: a rate that did not become steady in time is marked with ~" in lines
     assert "problem: 1 of 2 tests gave no figures" in lines

@@ -289,7 +289,7 @@ def test_the_root_disk_of_an_aix_host_is_compared_with_its_own_figures() -> None
 def test_the_text_shows_what_differs_and_how_to_change_it() -> None:
     text = render(linux({"storage": 0.4, "cpu": 0.0, "memory": 0.0, "network": 0.0}), whole=False)
     assert "read_ahead of sda: 4 KiB, recommended at least 4 MiB (4096), default 128 KiB (128)" in text
-    assert "at stake: 40.0% of the jobs' time" in text
+    assert "at stake: 40 % of the jobs' time" in text
     assert "    now: blockdev --setra 8192 /dev/sda" in text
     assert "dirty_ratio" not in text
     assert "dirty_ratio: 20 % (the default)" in render(linux(), whole=True)

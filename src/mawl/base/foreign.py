@@ -132,6 +132,8 @@ _ENDS = {
 """What may end a text of TOML, and the escapes that do not, by the quotes that begin it."""
 _JSON_TEXT = re.compile(rb'"[^"]*+"?')
 _COLON = re.compile(rb"\s*:")
+_LONG_TEXT = re.compile(rb'"[^"]{%d}' % LONGEST_KEY)
+"""Of a longer text, or of what lies between two texts."""
 _STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 _ALL_BUT_BRACKETS = bytes(set(range(256)) - set(_STEPS))
 _AS_ONE_DIGIT = bytes.maketrans(b"123456789", b"0" * 9)
@@ -242,7 +244,7 @@ def check_json(
         content = content.replace(rb"\"", b"")
     for part, colon_follows in _json_parts(content):
         bare = _JSON_TEXT.sub(b"", part)
-        if len(part) - len(bare) > LONGEST_KEY and _has_long_key(part, colon_follows):
+        if _LONG_TEXT.search(part) and _has_long_key(part, colon_follows):
             raise BeyondBoundError(f"a key has more than the {LONGEST_KEY:,} bytes that mawl reads")
         if b"0" * (MOST_DIGITS + 1) in bare.translate(_AS_ONE_DIGIT):
             raise BeyondBoundError(f"a number has more than the {MOST_DIGITS} digits that mawl reads")

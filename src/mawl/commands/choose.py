@@ -31,7 +31,6 @@ from mawl.commands.arguments import (
     prices_of,
     settings,
 )
-from mawl.commands.reporting import run_name
 from mawl.commands.terminal import width_for, write_text
 from mawl.commands.verbs import Arguments, Verb, operand, option, repeated, switch
 from mawl.figures.view import StoredView
@@ -143,7 +142,7 @@ class PlacementArguments(Arguments):
 def run_placement(arguments: PlacementArguments) -> int:
     chosen = settings()
     stored = open_run(arguments.run, chosen.runs(arguments.runs))
-    view = StoredView(stored, called=run_name(stored))
+    view = StoredView(stored, called=str(stored.path.absolute()))
     files = {name: load_probe(Path(name)) for name in arguments.probes}
     kept = view.run.probe
     probes = [*files.values(), *([kept] if kept else [])]

@@ -112,7 +112,7 @@ def run(arguments: CompareArguments) -> int:
 
             if failing.asked:
                 checks.extend(_checks_of_run(pair[1], failing))
-            return _rendered_replay(replay(*pair, run_name(pair[1])), arguments) + "\n"
+            return _rendered_replay(replay(*pair, str(pair[1].path.absolute())), arguments) + "\n"
         answer, sides = _compared(arguments)
         if failing.asked:
             checks.extend(_checks(answer, sides[1:], failing))

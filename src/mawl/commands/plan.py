@@ -12,7 +12,7 @@ from typing import Any, TextIO
 
 import msgspec
 
-from mawl.base.units import format_bytes, format_memory, format_plain, format_seconds
+from mawl.base.units import format_bytes, format_memory, format_percent, format_plain, format_seconds
 from mawl.campaigns.qualify.model import Duration, duration_of
 from mawl.commands.arguments import JSON, WorkloadArguments, spec_of_arguments, volumes_of
 from mawl.commands.cluster_run import show_check
@@ -245,7 +245,7 @@ def as_text(plan: Plan, needed: Needs, asked: Demand, width: int = LINE_WIDTH) -
     head = [
         f"{plan.workload}: {plan.title}" if plan.title else plan.workload,
         f"scale {scale_text(scale_name(plan.scale), plan.scale)}, seed {plan.seed}, "
-        f"inputs that zstd-1 shrinks by {plan.saving:.0%}",
+        f"inputs that zstd-1 shrinks by {format_percent(plan.saving)}",
         f"{len(plan.sessions)} sessions, {len(jobs)} jobs, {plan.gate_jobs} released together, "
         f"at most {plan.peak_concurrent} side by side",
     ]

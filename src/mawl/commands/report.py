@@ -157,11 +157,11 @@ class JudgedRun:
 
     @cached_property
     def view(self) -> StoredView:
-        """A page and the tables are read on other machines and name the run by its id; other forms name it
-        so that mawl finds it from the current directory."""
+        """A page and the tables are read on other machines and name the run by its id; other forms name its
+        folder, so that their next step works in each directory."""
         stored = open_run(self._arguments.run, self._runs)
         by_id = self._arguments.format == "html" or self._arguments.table == ALL_TABLES
-        return StoredView(stored, called=None if by_id else run_name(stored))
+        return StoredView(stored, called=None if by_id else str(stored.path.absolute()))
 
     @cached_property
     def summary(self) -> Judged:

@@ -10,7 +10,14 @@ import msgspec
 import tomli_w
 
 from mawl.base.errors import UnsuitableMachineError, UsageError, cure_of
-from mawl.base.units import counted_noun, format_bytes, format_memory, format_percent, format_seconds
+from mawl.base.units import (
+    counted_noun,
+    format_bytes,
+    format_change,
+    format_memory,
+    format_percent,
+    format_seconds,
+)
 from mawl.derive.derive import Derivation
 from mawl.derive.evidence import (
     DerivedEvidence,
@@ -99,7 +106,7 @@ def nights_parts(thinning: Thinning, folder: str) -> list[Part]:
     """Which nights represent all, and how far their sums are off."""
     which = f"{len(thinning.chosen)} of {thinning.nights}; folders {folder}/night-1 and so on"
     known = [
-        f"{name.replace('_', ' ')} {error:+.1%}"
+        f"{name.replace('_', ' ')} {format_change(error)}"
         for name, error in thinning.errors.items()
         if error is not None
     ]
@@ -198,8 +205,8 @@ FIGURES: tuple[tuple[str, Callable[[float], str], str], ...] = (
 
 
 def total(evidence: DerivedEvidence, field: str) -> Mapping[Origin, float]:
-    shares: list[Shares] = [getattr(load, field) for load in evidence.programs]
-    return {origin: sum(share[origin] for share in shares) for origin in ORIGINS}
+    found: list[Shares | None] = [getattr(load, field) for load in evidence.programs]
+    return {origin: sum(share[origin] for share in found if share is not None) for origin in ORIGINS}
 
 
 def _left_out(left: LeftOut) -> str:
@@ -247,16 +254,16 @@ def _reads(share: float | None) -> str:
 
 def row(load: LoadOfProgram) -> tuple[str, ...]:
     """A program's cells under HEAD."""
-    moved = whole(load.moved_bytes)
-    only_range = not moved and load.moved_bytes_range[1] > 0  # no note on rows, no blocks
-    shares = [format_percent(load.moved_bytes[origin] / moved) if moved else ABSENT for origin in ORIGINS]
+    parts = load.moved_bytes
+    moved = None if parts is None else whole(parts)
+    shares = [format_percent(parts[origin] / moved) if parts and moved else ABSENT for origin in ORIGINS]
     return (
         load.program,
         str(load.jobs),
         str(load.steps),
         format_seconds(whole(load.cpu_seconds)),
         _range(load.cpu_seconds_range, format_seconds),
-        ABSENT if only_range else format_bytes(moved),
+        figure(moved, format_bytes),
         _range(load.moved_bytes_range, format_bytes),
         *shares,
     )

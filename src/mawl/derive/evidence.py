@@ -115,7 +115,7 @@ def _grown_end(
 
 FORMAT = 2
 """Of ``evidence.json``.  History: 1, the first; 2, steps have ranges of their bytes over all roles, and parts
-of 0 bytes with a range for roles that the logs leave open."""
+of 0 bytes with a range for roles that the logs leave open; those of a program are null if none is told."""
 
 Shares = dict[Origin, float]
 """What is told, inferred and assumed of a sum, in the unit of the figure."""
@@ -124,7 +124,8 @@ Shares = dict[Origin, float]
 class LoadOfProgram(msgspec.Struct, frozen=True, kw_only=True):
     """The jobs of a program: sums over their steps by origin, and the range of each sum.
 
-    CPU in seconds; bytes read and written of all roles; memory is the mean of the steps' peaks.
+    CPU in seconds; bytes read and written of all roles (None: no step tells them, so only their range is
+    known); memory is the mean of the steps' peaks.
     """
 
     program: str
@@ -132,7 +133,7 @@ class LoadOfProgram(msgspec.Struct, frozen=True, kw_only=True):
     steps: int
     cpu_seconds: Shares
     cpu_seconds_range: tuple[float, float]
-    moved_bytes: Shares
+    moved_bytes: Shares | None
     moved_bytes_range: tuple[float, float]
     memory_bytes: Shares
     memory_bytes_range: tuple[float, float]
@@ -250,16 +251,17 @@ def _load(program: str, jobs: Sequence[JobEvidence]) -> LoadOfProgram:
     cpu = [step.cpu_seconds for step in steps]
     moved = [one for step in steps for one in (*step.read_bytes.values(), *step.written_bytes.values())]
     memory = [step.memory_bytes.times(1 / len(steps)) for step in steps]
+    ends = [end for step in steps for end in (step.read_bytes_range, step.written_bytes_range)]
+    moved_range = _sum_of(ends)
+    untold = moved_range[1] > 0 and not any(part.value for part in moved)
     return LoadOfProgram(
         program=program,
         jobs=len(jobs),
         steps=len(steps),
         cpu_seconds=_shares(cpu),
         cpu_seconds_range=_range(cpu),
-        moved_bytes=_shares(moved),
-        moved_bytes_range=_sum_of(
-            [end for step in steps for end in (step.read_bytes_range, step.written_bytes_range)]
-        ),
+        moved_bytes=None if untold else _shares(moved),
+        moved_bytes_range=moved_range,
         memory_bytes=_shares(memory),
         memory_bytes_range=_range(memory),
     )

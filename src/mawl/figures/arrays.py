@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mawl.base.units import format_percent
 from mawl.figures.missing import Missing
 from mawl.figures.series import RunSamples
 from mawl.figures.sessions import Windows, highest
@@ -102,7 +103,7 @@ def _role(
         if mean is None:
             missing[f"{path}.{name}"] = "the statistics of a volume have it for less than half of the time"
     if share < LEAST_COVERED:
-        why = f"its statistics cover {share:.0%} of the active phase, less than half"
+        why = f"its statistics cover {format_percent(share)} of the active phase, less than half"
         shares = dict.fromkeys(shares)
         for name in (*(f"array.{figure}" for figure in StorageSide.__struct_fields__), *shares):
             missing[f"{path}.{name}"] = why

@@ -18,7 +18,7 @@ from mawl.figures.waits import without_run_queue
 from mawl.records.model.fields import ANY, Path, Place, places
 from mawl.records.model.records import JobRecord, Usage
 from mawl.records.model.role_io import WAIT_FIELDS
-from mawl.records.model.run import RunFacts
+from mawl.records.model.run import Overhead, RunFacts
 from mawl.records.model.summary.programs import ProgramFigures, ProgramWaits, RealTimes
 from mawl.records.model.summary.summary import Summary
 from mawl.records.model.summary.time import (
@@ -31,6 +31,7 @@ from mawl.records.model.summary.time import (
     KnownJobs,
     KnownTimes,
     Observed,
+    OwnCost,
     Period,
     Time,
 )
@@ -270,6 +271,18 @@ def _many() -> frozenset[Path]:
 
 
 _MOST_PATHS = 65_536
+
+
+def own_cost(overhead: Overhead, account: CpuAccount, elapsed_seconds: float | None) -> OwnCost:
+    """The overhead of a run of so many seconds, with its share and its growth."""
+    own, startup = overhead.cpu_seconds, overhead.startup_cpu_seconds
+    jobs = account.jobs.cpu_seconds
+    running = None if own is None or startup is None else max(own - startup, 0.0)
+    return OwnCost(
+        **msgspec.structs.asdict(overhead),
+        cpu_ratio=None if own is None or not jobs else own / (own + jobs),
+        running_cpu_ratio=None if running is None or not elapsed_seconds else running / elapsed_seconds,
+    )
 
 
 def reasons(summary: Summary, found: Mapping[str, str], recorded: Mapping[str, str]) -> Missing:

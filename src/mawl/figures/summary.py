@@ -20,6 +20,7 @@ from mawl.figures.job_sums import (
     cpu_account_block,
     cpu_real_block,
     jobs_block,
+    own_cost,
     programs_block,
     reasons,
     time_block,
@@ -59,6 +60,7 @@ def summary_of(view: RunView) -> Summary:
     observed = observed_of(view.line, found)
     periods = period_figures(view.line, jobs, samples, view.device, found)
     counts = jobs_block(facts, jobs, view.line, found)
+    account = cpu_account_block(facts, jobs, found)
     time = time_block(facts, good, view.line, observed, periods, found)
     io = io_block(view, time.elapsed_seconds, found)
     programs = programs_block(jobs)
@@ -90,9 +92,9 @@ def summary_of(view: RunView) -> Summary:
         wait=wait_block(facts, good, found),
         queue=queue_block(jobs, view.line, found),
         programs=programs,
-        cpu_account=cpu_account_block(facts, jobs, found),
+        cpu_account=account,
         outside_cpu=facts.outside_cpu,
-        overhead=facts.overhead,
+        overhead=own_cost(facts.overhead, account, time.elapsed_seconds),
         cluster=cluster_block(facts, jobs, samples, windows, found),
         windows=[window_figures(moment) for moment in view.moments],
         failures=failures(jobs),

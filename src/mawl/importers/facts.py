@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence, Set
 
 import msgspec
 
-from mawl.base.units import counted_noun, format_rate, format_request
+from mawl.base.units import counted_noun, format_percent, format_rate, format_request
 from mawl.importers.fio import UNKNOWN
 from mawl.importers.formats.text import one_line
 from mawl.importers.hosts import SHARES_ALONE, SHARES_OF_SEVERAL
@@ -25,6 +25,7 @@ from mawl.records.model.run import (
     SourceFacts,
     WorkloadFacts,
 )
+from mawl.records.model.summary.time import OwnCost
 from mawl.records.spec.program_options import ROLES, Role
 from mawl.version import __version__, source_sha256
 
@@ -67,9 +68,7 @@ MISSING: dict[str, str] = {
     "compressibility": "what the jobs stored was not measured: the import has files, not their storage",
     "energy": NOT_IN_FILES,
     "inputs": "an imported run has no input tables of mawl",
-    "overhead.cpu_seconds": "mawl was not there while the jobs ran",
-    "overhead.startup_cpu_seconds": "mawl was not there while the jobs ran",
-    "overhead.peak_memory_bytes": "mawl was not there while the jobs ran",
+    **{f"overhead.{name}": "mawl was not there while the jobs ran" for name in OwnCost.__struct_fields__},
     "outside_cpu": "an imported run has no other account than its files",
     "time.startup_seconds": NO_LAUNCHER,
     **{
@@ -276,7 +275,7 @@ def _remarks(
     share = collected.overlap_ratio()
     if share:
         remarks.append(
-            f"recordings of the host cover {share:.0%} of the run "
+            f"recordings of the host cover {format_percent(share)} of the run "
             "(from first sample to last; gaps between them are not counted here)"
         )
     if refused:

@@ -17,7 +17,7 @@ from pathlib import Path
 import msgspec
 
 from mawl.base.errors import UnsuitableMachineError
-from mawl.base.units import format_bytes, format_latency, format_rate, format_ratio
+from mawl.base.units import format_bytes, format_latency, format_percent, format_rate, format_ratio
 from mawl.importers.formats.fio import fio_time
 from mawl.lab import disk
 from mawl.lab.bed import VolumeSpec
@@ -168,7 +168,7 @@ def _checked(
     raise UnsuitableMachineError(
         NOT_AS_SAID,
         where=sentence(calibration),
-        why=f"the median of {TRIES} measurements is more than {TOLERANCE_RATIO:.0%} off",
+        why=f"the median of {TRIES} measurements is more than {format_percent(TOLERANCE_RATIO)} off",
         cure="end what else keeps this machine busy, or give the volume a lower speed in its bed",
     )
 

@@ -17,6 +17,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
+from mawl.base.units import format_percent
 from mawl.lab import transfer
 from mawl.lab.bed import FabricSpec
 from mawl.lab.calibration import NOT_AS_SAID, TOLERANCE_RATIO, TRIES, sentence
@@ -271,7 +272,7 @@ def calibrate_links(fabric: BedFabric, arm: str, bytes_per_second: float) -> Ite
             raise UnsuitableMachineError(
                 NOT_AS_SAID,
                 where=sentence(calibration),
-                why=f"the median of {TRIES} measurements is more than {TOLERANCE_RATIO:.0%} off",
+                why=f"the median of {TRIES} measurements is more than {format_percent(TOLERANCE_RATIO)} off",
                 cure="end what else keeps this machine busy, or give the links a lower rate in the bed",
             )
         yield calibration

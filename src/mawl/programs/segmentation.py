@@ -12,6 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 
+from mawl.base.units import format_percent
 from mawl.plan.columns import Feature, InputTable
 from mawl.programs.context import JobContext, check, check_equal, check_most
 from mawl.programs.datagen.values import cluster_centres, true_cluster
@@ -221,7 +222,7 @@ def check_agreement(what: str, agreement: ClusterAgreement) -> None:
         unpaired <= _UNPAIRED_SHARE * agreement.markets,
         f"the pairing of {what} with the hidden ones",
         found=f"{unpaired} of {agreement.markets} markets in which two are of one",
-        expected=f"at most {_UNPAIRED_SHARE:.0%}",
+        expected=f"at most {format_percent(_UNPAIRED_SHARE)}",
     )
     possible = agreement.nearest_true()
     miss = 1.0 - possible

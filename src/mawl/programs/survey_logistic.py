@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from mawl.base.units import format_percent
 from mawl.plan.columns import LOGIT_UNIT
 from mawl.programs.context import JobContext, check, check_equal, check_most
 from mawl.programs.declarations.survey_logistic import (
@@ -212,5 +213,5 @@ class _SurveyLogistic(PreparedJob):
                 abs(found / expected - 1.0) <= _EFFECT_SLACK[what],
                 f"the mean design effect of {what}",
                 found=found,
-                expected=f"{expected:.3f} within {_EFFECT_SLACK[what]:.0%}",
+                expected=f"{expected:.3f} within {format_percent(_EFFECT_SLACK[what])}",
             )

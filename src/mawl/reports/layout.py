@@ -23,6 +23,7 @@ GAP = "  "
 
 _BEFORE_UNIT = re.compile(r"(?<=\d) (?=(?:%|[mun]?s|min|h|[kMGT]?i?B(?:/s)?)(?!\w))")
 _TIE = "\x00"
+_COMMAND = re.compile(r"(?<=: )(?:\S*/|\S+ -m )?mawl [a-z].*$")
 
 
 def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
@@ -34,9 +35,14 @@ def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 
 
 def wrapped(text: str, width: int, indent: str) -> list[str]:
-    """Lines of a text, with an indent from the second on; a number and its unit stay in one line."""
-    lines = wrap(_BEFORE_UNIT.sub(_TIE, text), width, subsequent_indent=indent, break_on_hyphens=False)
-    return [line.replace(_TIE, " ") for line in lines]
+    """Lines of a text, with an indent from the second on; a number and its unit stay in one line.
+
+    A command at the end stays in one line, too, however long: a shell would take the first part alone.
+    """
+    command = _COMMAND.search(text) if len(text) > width else None
+    said = text[: command.start()] if command else text
+    lines = wrap(_BEFORE_UNIT.sub(_TIE, said), width, subsequent_indent=indent, break_on_hyphens=False)
+    return [line.replace(_TIE, " ") for line in lines] + ([indent + command[0]] if command else [])
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> list[str]:

@@ -11,6 +11,7 @@ from mawl.base.units import (
     counted_noun,
     format_instant,
     format_memory,
+    format_percent,
     format_rate,
     format_ratio,
     format_request,
@@ -153,7 +154,7 @@ def _activity(test: ProbeTest, way: str) -> str:
         *([] if test.depth == 1 else [f"depth {test.depth}"]),
         *([] if test.direct else ["buffered"]),
         *(["dialled"] if test.content == "dialled" else []),
-        *([] if test.fill_ratio is None else [f"{test.fill_ratio:.0%} full"]),
+        *([] if test.fill_ratio is None else [f"{format_percent(test.fill_ratio)} full"]),
     ]
     beside = f" ({', '.join(more)})" if more else ""
     return f"{size} {test.pattern} {WAYS[way]}{mixed}{beside}"

@@ -10,6 +10,7 @@ from mawl.base.units import (
     counted_noun,
     format_bits,
     format_bytes,
+    format_change,
     format_latency,
     format_memory,
     format_percent,
@@ -192,12 +193,12 @@ def _change(change: PaperChange | None) -> Iterator[tuple[str, str]]:
         "elapsed time": change.elapsed_ratio,
         "summed real time": change.real_time_ratio,
     }
-    text = [f"{name} {value:+.1%}" for name, value in said.items() if value is not None]
+    text = [f"{name} {format_change(value)}" for name, value in said.items() if value is not None]
     if change.programs_faster is not None:
         span, margin = change.programs_faster_ratio, change.programs_alike_ratio
         assert span is not None and margin is not None, "a paper that counts faster programs says by how much"
-        text.append(f"{change.programs_faster} programs {span.low:.0%} to {span.high:.0%} faster")
-        text.append(f"several others within {margin:.0%}")
+        low, high, near = (f"{100 * ratio:.0f} %" for ratio in (span.low, span.high, margin))
+        text.append(f"{change.programs_faster} programs {low} to {high} faster, several others within {near}")
     yield f"against {change.against}, as printed", ", ".join(text)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from mawl.advice.rank import Ranked, Ranking
 from mawl.base.units import counted_noun, format_joules, format_plain, format_ratio
 from mawl.reports.document import TEXT, Document, Headline, Part, Sentences, Table
-from mawl.reports.layout import ABSENT
+from mawl.reports.layout import ABSENT, by_reason
 from mawl.reports.qualification import NO_MORE_SHOWN
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ def document(ranking: Ranking, *, compared: bool = False) -> Document:
     ``compared``: of two systems, what the second carries over what the first carries is the first sentence.
     """
     every = ranking.systems
-    sentences = [f"{system.name}: {sentence}" for system in every for sentence in _sentences(system, ranking)]
-    rests = Sentences([*sentences, *_about(ranking)])
+    said = by_reason((system.name, line) for system in every for line in _sentences(system, ranking))
+    rests = Sentences([*(f"{', '.join(names)}: {line}" for line, names in said.items()), *_about(ranking)])
     first, known = _finding(ranking)
     between = _between(ranking)
     if compared and between:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from mawl.base.units import format_bits, format_latency, format_plain, format_request
+from mawl.base.units import format_bits, format_latency, format_percent, format_plain, format_request
 from mawl.figures.comparison.comparability import CitedSetting, CitedSettings
 from mawl.figures.comparison.sides import Side
 from mawl.importers.formats.settings.aix import number
@@ -120,7 +120,11 @@ def compared(row: CheckedSetting, *, several: bool, aside: str = "") -> str:
 def _setting(row: CheckedSetting, *, several: bool) -> Iterator[Block]:
     default = "" if row.default is None else f", default {_default(row)}"
     same = " (the default)" if row.is_default else ""
-    weight = "" if row.weight_ratio is None else f"; {WEIGHT}: {row.weight_ratio:.1%} of the jobs' time"
+    weight = (
+        ""
+        if row.weight_ratio is None
+        else f"; {WEIGHT}: {format_percent(row.weight_ratio)} of the jobs' time"
+    )
     yield Sentences([f"{compared(row, several=several, aside=same)}{default}{weight}"], indent="  ")
     yield Sentences([text for text in (row.reason, _note(row)) if text], indent="    ")
     if row.state == "differs":

@@ -183,6 +183,8 @@ def _all_io(steps: Sequence[StepRecord]) -> bool:
 
 
 NO_FIGURE = "a simulation knows no such figure"
+ROWS_AT_ONCE = 10_000
+"""Rows of alike nodes that are written together: a file of many small groups takes its time."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -298,12 +300,14 @@ def _by_node(tables: Sequence[pa.Table], names: Sequence[Sequence[str]], several
     """A group's table once for each of its nodes, jobs with its name in front where there are several."""
     for table, nodes in zip(tables, names, strict=True):
         jobs = table.column("job").to_pylist()
-        for node in nodes:
-            own = table
+        at_once = max(ROWS_AT_ONCE // max(len(jobs), 1), 1)
+        for first in range(0, len(nodes), at_once):
+            some = nodes[first : first + at_once]
+            own = pa.concat_tables([table] * len(some))
             if several:
-                own = _replaced(own, "job", [f"{node}.{job}" for job in jobs])
+                own = _replaced(own, "job", [f"{node}.{job}" for node in some for job in jobs])
             if "node" in own.schema.names:
-                own = _replaced(own, "node", [node] * own.num_rows)
+                own = _replaced(own, "node", [node for node in some for _ in jobs])
             yield own
 
 

@@ -44,6 +44,12 @@ LIMITS = {
 }
 """What jobs spent their time on, in words; the rest is waiting for the resource of that name."""
 
+OTHER_LIMITS = {
+    "none": "nothing, jobs mostly compute",
+    "mixed": "several resources",
+    "memory": "too little memory",
+}
+
 
 def parts(answer: SimulationAnswer) -> list[Part]:
     """The prediction, its validity, what limits it, and what more of each resource would gain."""
@@ -108,7 +114,8 @@ def _phase(phase: PhaseLimit) -> list[Block]:
         for name, share in shares
         if share >= 0.005
     ]
-    limit = Sentences([f"{phase.phase} phase: limited by {phase.limit}"])
+    what = OTHER_LIMITS.get(phase.limit, phase.limit)
+    limit = Sentences([f"{phase.phase} phase: limited by {what}"])
     return [limit, Sentences(listed, indent="  ")]
 
 
@@ -280,7 +287,7 @@ def standing(forecasts: PublishedForecasts) -> list[str]:
             row.error_ratio for row in forecasts.rows if row.fitted is fitted and row.error_ratio is not None
         ]
         near = sum(abs(error) <= NEAR_RATIO for error in errors)
-        lines.append(f"figures {words}: {near} of {len(errors)} within {NEAR_RATIO:.0%}")
+        lines.append(f"figures {words}: {near} of {len(errors)} within {format_percent(NEAR_RATIO)}")
     pairs = [pair.right for pair in forecasts.pairs if pair.right is not None]
     right = sum(pairs)
     return [*lines, f"pairs with the right direction: {right} of {len(pairs)}"]

@@ -83,7 +83,7 @@ def test_blocked_time_is_storage_with_its_role_and_pressure_as_evidence() -> Non
     assert block["losses"]["storage"] == pytest.approx(44.5 / 59.5)
     evidence = sentences(block, "evidence")
     assert "work 62 %" in evidence and "util 13 %" in evidence
-    assert "tasks waited for I/O 90 % of the time" in evidence
+    assert "tasks waited for I/O 90 % of the active phase" in evidence
 
 
 def volume(role: str, **changes: object) -> VolumeFacts:

@@ -149,7 +149,7 @@ def test_the_first_of_several_such_steps_is_the_knee() -> None:
     [
         ({"jobs": 3.5}, 0.2, "fewer streams than 8 volumes"),
         ({"uneven": 4.0}, 0.2, "of what the busiest moved"),
-        ({}, 0.8, "80% of the processors"),
+        ({}, 0.8, "80 % of the processors"),
         ({}, 0.2, "caps, processors, streams and evenness do not explain it"),
     ],
 )

@@ -148,7 +148,7 @@ def test_all_arms_run_again_slower_where_the_run_itself_was_too_much(tmp_path: P
     counted = record.run_of("slow")
     assert counted is not None and counted.speed_factor == SLOWER
     assert len({arm.run_id for arm in record.arms}) == 4
-    assert record.remarks[0].startswith("processors were busy for 90% of a run, more than 70%: all volumes")
+    assert record.remarks[0].startswith("processors were busy for 90 % of a run, more than 70 %: all volumes")
     assert record.remarks[0] in said
 
 
@@ -167,7 +167,7 @@ def test_what_others_did_is_said_and_nothing_is_repeated(tmp_path: Path) -> None
     assert bed.factors == [1.0]
     assert [arm.repeated for arm in record.arms] == [False, False]
     assert record.remarks == [
-        "processors were busy for 90% of a run, more than 70%, of which it used 30%: "
+        "processors were busy for 90 % of a run, more than 70 %, of which it used 30 %: "
         "others had the rest; run again"
     ]
 

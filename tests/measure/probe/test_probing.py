@@ -312,7 +312,7 @@ def test_levels_that_are_below_what_is_used_are_left_out_with_a_reason(probing: 
     found = only(probing("here", fill_ratios=[0.000001]))
     assert found.tests == []
     assert (
-        found.problem is not None and "not probed 0% full: with the probe's own files it is" in found.problem
+        found.problem is not None and "not probed 0 % full: with the probe's own files it is" in found.problem
     )
 
 

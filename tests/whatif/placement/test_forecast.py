@@ -176,7 +176,7 @@ def test_random_bytes_go_at_the_random_rate() -> None:
     )
     assert without is not None
     assert without.assumed == [
-        "disk: no random read was probed, its sequential rate stands in for 50% of the bytes of data"
+        "disk: no random read was probed, its sequential rate stands in for 50 % of the bytes of data"
     ]
 
 

@@ -58,7 +58,11 @@ def pressure_line(reading: RunView, name: str, words: str) -> list[RuleEvidence]
     value = reading.mean(lambda moment: moment.pressure[name])
     if value is None:
         return []
-    return [RuleEvidence(kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the time")]
+    return [
+        RuleEvidence(
+            kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the active phase"
+        )
+    ]
 
 
 def device_totals(reading: RunView, device: str) -> Flow:

@@ -30,6 +30,7 @@ from mawl.base.removal import remove_below
 from mawl.records.model.published import PriceBook
 from mawl.records.store.facts import in_calendar
 from mawl.records.store.files import cache_place, replace_file
+from mawl.records.store.without_pandas import arrow_alone
 from mawl.version import source_sha256
 
 _OTHERS_MAY_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -214,9 +215,7 @@ def _checked_in_parallel(packs: Sequence[Path], check: Callable[[Path], SiteEntr
         yield from map(check, packs)
         return
     # Spawned: a fork would share the locks of the threads of libraries.
-    pool = concurrent.futures.ProcessPoolExecutor(
-        processes, multiprocessing.get_context("spawn"), _freeze_modules
-    )
+    pool = concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("spawn"), _prepare)
     try:
         with without_interrupts():
             found = pool.map(check, packs, chunksize=4)
@@ -231,8 +230,13 @@ def _checked_in_parallel(packs: Sequence[Path], check: Callable[[Path], SiteEntr
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _freeze_modules() -> None:
-    """Modules stay, so the collector of a process need not look at them after every few records."""
+def _prepare() -> None:
+    """Do once what each fork of a new process would do again.
+
+    Modules stay, so the collector need not look at them after every few records.
+    """
+    arrow_alone()
+    source_sha256()
     gc.freeze()
 
 

@@ -11,7 +11,14 @@ from math import fsum
 import msgspec
 
 from mawl.base.errors import UsageError
-from mawl.base.units import format_bytes, format_change, format_rate, format_ratio, format_seconds
+from mawl.base.units import (
+    format_bytes,
+    format_change,
+    format_percent,
+    format_rate,
+    format_ratio,
+    format_seconds,
+)
 from mawl.figures.comparison.comparability import why_unjudged
 from mawl.figures.comparison.programs import program_changes, statement
 from mawl.figures.comparison.sides import Side, centre, change
@@ -146,16 +153,16 @@ def _no_knee(steps: list[SeriesStep]) -> str:
 def _reasons(step: SeriesStep) -> list[str]:
     found = []
     if step.cap_share_ratio is not None and step.cap_share_ratio >= CAP_SHARE:
-        found.append(f"the volumes are at {step.cap_share_ratio:.0%} of the sum of their caps")
+        found.append(f"the volumes are at {format_percent(step.cap_share_ratio)} of the sum of their caps")
     if step.own_cpu_ratio is not None and step.own_cpu_ratio >= BUSY_RATIO:
-        found.append(f"the run used {step.own_cpu_ratio:.0%} of the processors")
+        found.append(f"the run used {format_percent(step.own_cpu_ratio)} of the processors")
     if step.concurrent_jobs is not None and step.concurrent_jobs < step.volumes:
         found.append(
             f"{format_ratio(step.concurrent_jobs)} jobs ran side by side, each a stream that waits for one "
             f"volume at a time: fewer streams than {step.volumes} volumes"
         )
     if step.even_ratio is not None and step.even_ratio < EVEN_RATIO:
-        found.append(f"the mean volume moved {step.even_ratio:.0%} of what the busiest moved")
+        found.append(f"the mean volume moved {format_percent(step.even_ratio)} of what the busiest moved")
     return found or ["caps, processors, streams and evenness do not explain it"]
 
 

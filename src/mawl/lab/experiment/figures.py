@@ -12,6 +12,7 @@ from pathlib import Path
 
 from mawl.base.errors import UnsuitableMachineError
 from mawl.base.removal import remove_below
+from mawl.base.units import format_percent
 from mawl.figures.comparison.comparability import why_unjudged
 from mawl.figures.comparison.sides import Side, at, centre, change
 from mawl.figures.comparison.waits import main_change, place_changes, role_changes
@@ -95,7 +96,10 @@ def _agreement(published: float | None, here: float | None) -> tuple[bool | None
     if here is None:
         return None, "the figure is not known of both arms"
     if abs(here) < LEAST_CHANGE_RATIO:
-        return False, f"less than {LEAST_CHANGE_RATIO:.0%} between two single runs is no difference"
+        return (
+            False,
+            f"less than {format_percent(LEAST_CHANGE_RATIO)} between two single runs is no difference",
+        )
     return (published > 0) == (here > 0), None
 
 

@@ -17,7 +17,7 @@ import msgspec
 
 from mawl.base.errors import MawlError, RunFailedError, UnreadableRunError, UsageError
 from mawl.base.foreign import read_regular
-from mawl.base.units import parse_size
+from mawl.base.units import format_percent, parse_size
 from mawl.campaigns.process import run_task
 from mawl.campaigns.series import in_turn
 from mawl.lab.bed import ArmSpec, BedSpec
@@ -189,11 +189,11 @@ class Experiment:
         return self.record
 
     def _again(self, busiest: Busy, *, last: bool) -> bool:
-        found = f"processors were busy for {busiest.busy_ratio:.0%} of a run, more than {MOST_BUSY_RATIO:.0%}"
+        busy, most = format_percent(busiest.busy_ratio or 0.0), format_percent(MOST_BUSY_RATIO)
+        found = f"processors were busy for {busy} of a run, more than {most}"
         if busiest.by_others:
-            remark = (
-                f"{found}, of which it used {busiest.own_ratio or 0.0:.0%}: others had the rest; run again"
-            )
+            own = format_percent(busiest.own_ratio or 0.0)
+            remark = f"{found}, of which it used {own}: others had the rest; run again"
         elif last:
             remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may explain the result"
         else:

@@ -9,6 +9,7 @@ import msgspec
 
 from mawl.base.errors import InvalidFileError, MawlError, cure_of
 from mawl.base.printable import encodable
+from mawl.base.units import format_percent
 from mawl.importers.formats.fio import FioJob, parse_fio
 from mawl.measure.probe.command import (
     FILL,
@@ -182,12 +183,12 @@ class TargetProbe:
         lacking = int(ratio * whole) - used - files_bytes
         if lacking < 0:
             self._problems.append(
-                f"{self._place.directory}: not probed {ratio:.0%} full: with the probe's own files it is "
-                f"{(used + files_bytes) / whole:.0%} full already"
+                f"{self._place.directory}: not probed {format_percent(ratio)} full: with the "
+                f"probe's own files it is {format_percent((used + files_bytes) / whole)} full already"
             )
             return False
         if lacking >= MIB:
-            says(f"{self._place.name}: filling the file system to {ratio:.0%}")
+            says(f"{self._place.name}: filling the file system to {format_percent(ratio)}")
             number = len(list(directory.glob(f"{FILL}*")))
             command = fill_command(f"{FILL}{number}", lacking, direct=self._cached is None)
             self._written(command, directory, lacking, environment)

@@ -324,6 +324,10 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     peak_memory_bytes: Annotated[
         int | None, size("Peak resident size of the runner plus that of the launcher.", CPU_ACCOUNT)
     ] = None
+    written_bytes: Annotated[
+        int | None,
+        size("Bytes that the runner wrote to storage (/proc/self/io).", CPU_ACCOUNT),
+    ] = None
 
 
 class OutsideCpu(msgspec.Struct, frozen=True, kw_only=True):

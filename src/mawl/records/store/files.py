@@ -46,7 +46,7 @@ History of the format
   2.7  run.json: reference and reference_seconds of the planned jobs; runs of the times alone: when they
        started, without their waits
   2.8  run.json: other_programs, the processes of others that used processors or moved bytes;
-       machine, network and collected of node_runs, controller_overhead;
+       machine, network and collected of node_runs, controller_overhead; written_bytes of overhead;
        cloud and instance_type of nodes, models of the disks of volumes
 
 A minor version adds fields; older readers ignore them.  A major version changes what is there:

@@ -10,6 +10,7 @@ from mawl.base.units import (
     format_joules,
     format_memory,
     format_percent,
+    format_plain,
     format_rate,
     format_seconds,
 )
@@ -260,10 +261,16 @@ def _cpu_account_notes(_: RunView, summary: Summary) -> list[Note]:
     overhead = summary.overhead
     own = figures(
         (overhead.cpu_seconds, format_seconds),
+        (overhead.cpu_ratio, format_percent),
         (overhead.startup_cpu_seconds, format_seconds),
+        (overhead.running_cpu_ratio, format_plain),
         (overhead.peak_memory_bytes, format_memory),
+        (overhead.written_bytes, format_bytes),
     )
-    sentence = "mawl itself: {} of CPU (the launcher above is part of it), {} before the start; {} of memory"
+    sentence = (
+        "mawl itself: {} of CPU with the launcher, {} of the run's; {} of it before the start, whatever the "
+        "length, then {} of a core; {} of memory, {} written"
+    )
     return [Note(sentence.format(*own), TEXT)]
 
 

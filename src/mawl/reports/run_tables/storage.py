@@ -309,7 +309,7 @@ def _processors(block: Host) -> str:
     if any(swapped):
         text += "; swapped in {} and out {}".format(*figures(*((size, format_memory) for size in swapped)))
     if pressure:
-        text += f"; pressure: {pressure}"
+        text += f"; pressure over the run: {pressure}"
     return f"{text}; at least {figure(block.least_memory_available_bytes, format_memory)} of memory free"
 
 

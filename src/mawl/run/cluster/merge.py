@@ -290,6 +290,7 @@ def _overhead(parts: Sequence[Overhead]) -> Overhead:
         cpu_seconds=_sum(part.cpu_seconds for part in parts),
         startup_cpu_seconds=_sum(part.startup_cpu_seconds for part in parts),
         peak_memory_bytes=_whole(part.peak_memory_bytes for part in parts),
+        written_bytes=_whole(part.written_bytes for part in parts),
     )
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from mawl.measure.accounting import ProcessSampler
+from mawl.measure.accounting import ProcessSampler, own_usage
 from mawl.measure.compressibility.volumes import RunCompressibility
 from mawl.measure.control_groups import with_caps_after
 from mawl.measure.host.collector import HostCollector
@@ -305,4 +305,5 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
+        written_bytes=own_usage().charged_written_bytes,
     )

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from mawl.advice.validity.host import foreign_bytes
 from mawl.base.errors import MawlError
+from mawl.base.units import format_percent
 from mawl.figures.demand import by_streams, figures_of
 from mawl.figures.io import REACHES_STORAGE_RATIO
 from mawl.figures.view import RunView
@@ -41,7 +42,7 @@ MOSTLY_RATIO = value_of("placement.mostly_ratio")
 """Above this sequential share of the writes their order at the device does not matter."""
 
 WORTH_RATIO = value_of("placement.worth_ratio")
-"""A placement that is expected to change less of the summed real time than this is no advice."""
+"""A move is advised if it is expected to save at least this part of the summed real time."""
 
 
 def advise(
@@ -68,8 +69,8 @@ def advise(
         )
     verdict = summary.limit.verdict if summary.limit else None
     forecast = PlacementForecast(asked, targets, _times(summary, facts))
-    best = _best(forecast, asked)
     real = summary.time.real_time_seconds
+    best = _best(forecast, asked, WORTH_RATIO * (real or 0.0))
     return PlacementAdvice(
         run_id=facts.run_id,
         verdict=verdict,
@@ -129,8 +130,13 @@ def _options(forecast: PlacementForecast, role: Role) -> list[tuple[int, ...]]:
     return [here, *(other for other in others if other != here)]
 
 
-def _best(forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand]) -> Placement | None:
-    """The placement with the least expected real time of those that fit, with the fewest moves."""
+def _best(
+    forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand], worth_seconds: float
+) -> Placement | None:
+    """Of the placements that fit the one with the least expected real time, with the fewest moves.
+
+    Each of its moves saves at least ``worth_seconds`` more than the same placement without it.
+    """
     now = forecast.now
     if now is None:
         return None
@@ -143,7 +149,7 @@ def _best(forecast: PlacementForecast, asked: Mapping[Role, PlacementDemand]) ->
         if change is None or fits(placement, now, forecast, asked) is False:
             continue
         moved = sum(tuple(placement[role]) != tuple(now[role]) for role in ROLES)
-        rank = (round(change.expected, 6), moved, order)
+        rank = (round(change.expected + moved * worth_seconds, 6), moved, order)
         if found is None or rank < found:
             found, best = rank, placement
     return best
@@ -225,9 +231,6 @@ def _placed(
     change = forecast.change(best)
     assert change is not None, "the best placement was worked out"
     moved = [role for role in ROLES if tuple(best[role]) != tuple(forecast.now[role])]
-    if real and -change.expected < WORTH_RATIO * real:
-        moved, best = [], forecast.now
-        change = ForecastChange(low=0.0, expected=0.0, high=0.0)
     return BestPlacement(
         moves=_in_order(moved, best, forecast),
         placement=RolePlaces(
@@ -310,8 +313,8 @@ def _unknown(
         share = forecast.blocked_seconds / (summary.time.real_time_seconds or 1.0)
         yield (
             f"{f'the limit of the run is {verdict}, not storage' if verdict else 'what limited the run'}: "
-            f"jobs were blocked in I/O for "
-            f"{share:.1%} of their time, and what is saved of that may come back as waiting for a processor"
+            f"jobs were blocked in I/O for {format_percent(share)} of their time, "
+            "and what is saved of that may come back as waiting for a processor"
         )
     reach = summary.io.reach
     low = [

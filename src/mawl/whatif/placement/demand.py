@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 
 from mawl.base.errors import MawlError
+from mawl.base.units import format_percent
 from mawl.figures.demand import by_streams, comparable, figures_of
 from mawl.figures.missing import counted
 from mawl.records.definitions import (
@@ -369,7 +370,7 @@ def _direction(
             other = next(iter(rates))
             assumed.append(
                 f"{target.name}: no {pattern} {direction} was probed, its {other} rate stands in "
-                f"for {part:.0%} of the bytes of {demand.role}"
+                f"for {format_percent(part)} of the bytes of {demand.role}"
             )
     default = next(iter(rates.values()))
     seconds = sum(moved * part / rates.get(name, default).bytes_per_second for name, part in parts.items())

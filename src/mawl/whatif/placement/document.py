@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from mawl.base.units import (
     format_bytes,
+    format_change,
     format_latency,
     format_memory,
     format_percent,
@@ -124,7 +125,7 @@ def _best(advice: PlacementAdvice) -> list[str]:
     low, expected, high = map(signed, (change.low_seconds, change.expected_seconds, change.high_seconds))
     sentence = (
         f"best: move {moves}; summed real time {expected} of {figure(real, format_seconds)} "
-        f"({change.expected_ratio or 0.0:+.0%}), between {low} and {high}"
+        f"({figure(change.expected_ratio, format_change)}), between {low} and {high}"
     )
     return [sentence, *(["whether that fits is not known"] if best.fits is None else [])]
 

@@ -225,7 +225,7 @@ def proof(
     for wanted in (reached, moved):
         found = [name for name, probe in files.items() if all(one in probe.targets for one in wanted)]
         if found:
-            words += ["--probe", found[-1]]
+            words += ["--probe", str(Path(found[-1]).resolve())]
             break
     return Proof(run=shlex.join(words), compare=shlex.join(["mawl", "compare", called, "latest"]))
 

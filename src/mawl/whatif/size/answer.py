@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mawl.base.errors import UsageError
-from mawl.base.units import counted_noun, format_seconds
+from mawl.base.units import counted_noun, format_percent, format_seconds
 from mawl.plan.mix import FEWEST_FULL_SESSIONS, MIX_CHANGES
 from mawl.simulation.device_rates import is_assumed
 from mawl.simulation.engine import SimulationOutcome, active_seconds
@@ -388,9 +388,9 @@ def _remarks(candidates: Sequence[SizedCandidate], sizing: _Sizing) -> list[str]
     if published:
         remarks.append(
             f"the probability of {len(published)} of {counted_noun(len(candidates), 'candidate')} comes from "
-            f"forecasts of the papers' systems. There the model is off by about {UNSEEN_ERROR:.0%} in the "
-            f"mean and the roofline by about {ROOFLINE_ERROR:.0%}. Without the paper of the DL980 the "
-            "roofline is nearer, so compare with the column roofline"
+            f"forecasts of the papers' systems. There the model is off by {format_percent(UNSEEN_ERROR)} "
+            f"in the mean and the roofline by {format_percent(ROOFLINE_ERROR)}. Without the paper "
+            "of the DL980 the roofline is nearer, so compare with the column roofline"
         )
     if sizing.start.doubt is not None:
         remarks.append(f"there is no probability: {sizing.start.doubt}")

@@ -12,16 +12,10 @@ from mawl.base.units import counted_noun, format_change, format_percent, format_
 from mawl.reports.document import Block, Card, Document, Headline, Part, Sentences, Table, capital, filled
 from mawl.reports.layout import ABSENT, Form, by_reason, figure
 from mawl.whatif.size.question import PrintedSize, SizeAnswer, SizedCandidate, SizedUpgrade
-from mawl.whatif.text import LIMITS
+from mawl.whatif.text import LIMITS, OTHER_LIMITS
 
 if TYPE_CHECKING:
     from mawl.reports.html.charts.frame import Chart
-
-OTHER_LIMITS = {
-    "none": "nothing, jobs mostly compute",
-    "mixed": "several resources",
-    "memory": "too little memory",
-}
 
 
 def document(answer: SizeAnswer) -> Document:

@@ -362,6 +362,8 @@ def document(word: str) -> Document:
                     Sentences(
                         [
                             "Rates are base rates; of a volume whose rate grows with its size, for 1 TiB.",
+                            "A source is primary if it is the provider's text or program, or data taken from "
+                            "it; a vendor-copy is a copy of the provider's page; all others are second-hand.",
                             *dict.fromkeys(sources),
                         ]
                     )

@@ -20,7 +20,7 @@ from mawl.records.definitions import (
     text,
 )
 from mawl.records.model.compressibility import IN_A_RUN, CompressibilityFigures
-from mawl.records.model.run import NodeFacts, OutsideCpu, Overhead, WorkloadFacts
+from mawl.records.model.run import NodeFacts, OutsideCpu, WorkloadFacts
 from mawl.records.model.summary.cluster import CLUSTER_PAGE, Cluster
 from mawl.records.model.summary.host import ENERGY_PAGE, Energy, Host
 from mawl.records.model.summary.io import Io
@@ -53,6 +53,7 @@ from mawl.records.model.summary.time import (
     CpuReal,
     JobFailure,
     Jobs,
+    OwnCost,
     Recorded,
     Time,
     Wait,
@@ -125,7 +126,7 @@ class Summary(msgspec.Struct, kw_only=True):
             absent="no account outside mawl was at hand (a control group that mawl may use)",
         ),
     ]
-    overhead: Overhead
+    overhead: OwnCost
     cluster: Annotated[
         Cluster | None,
         block(

@@ -34,7 +34,9 @@ from mawl.records.definitions import (
     text,
     words,
 )
+from mawl.records.model.run import Overhead
 
+NO_OWN_CPU = "mawl or the jobs left no account of their CPU time"
 MAPPED = f"{WAITS}, Mapped files"
 
 
@@ -201,6 +203,23 @@ class CpuAccount(msgspec.Struct, kw_only=True):
     total: Annotated[
         CpuTimes, words(of="all jobs' process trees and the launcher, null where one left no account")
     ]
+
+
+class OwnCost(Overhead, frozen=True, kw_only=True):
+    """What mawl itself used, and how it grows: what it used before the start is the same for long runs."""
+
+    cpu_ratio: Annotated[
+        float | None,
+        share("cpu_seconds over their sum with the CPU time of the jobs.", CPU_ACCOUNT, absent=NO_OWN_CPU),
+    ] = None
+    running_cpu_ratio: Annotated[
+        float | None,
+        share(
+            "CPU time of mawl itself after its start, for each second of the run: the part that grows.",
+            CPU_ACCOUNT,
+            absent=NO_OWN_CPU,
+        ),
+    ] = None
 
 
 class Blocked(msgspec.Struct, kw_only=True):

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import msgspec
 from markupsafe import Markup
 
-from mawl.base.units import counted_noun, format_bits, format_memory, format_plain, format_seconds
+from mawl.base.units import (
+    counted_noun,
+    format_bits,
+    format_bytes,
+    format_memory,
+    format_percent,
+    format_plain,
+    format_seconds,
+)
 from mawl.figures.job_sums import gaps
 from mawl.figures.layers import Drawn, layers
 from mawl.figures.view import RunView
@@ -153,8 +161,11 @@ def _lines_in_box(lines: Sequence[str], width: float) -> Iterator[str]:
 
 COST_FIGURES: dict[str, tuple[str, Form]] = {
     "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
-    "of it before the start": ("startup_cpu_seconds", format_seconds),
+    "share of the run's CPU": ("cpu_ratio", format_percent),
+    "before the start, whatever the length": ("startup_cpu_seconds", format_seconds),
+    "cores while jobs ran": ("running_cpu_ratio", format_plain),
     "memory of mawl itself": ("peak_memory_bytes", format_memory),
+    "bytes that it wrote": ("written_bytes", format_bytes),
 }
 
 
