@@ -20,7 +20,7 @@ from bench.saslog import write_log
 from tests.fakes.nightly_logs import nightly
 
 NAME = "growth"
-JOBS = sized((100, 1_000, 10_000), (5, 10, 20))
+JOBS = sized((300, 3_000, 30_000), (5, 10, 20))
 LOGS = sized((20, 200, 2_000), (2, 4, 8))
 NIGHTS = sized((36, 365, 3_650), (2, 4, 8))
 RUNS = sized((10, 100, 1_000), (2, 4, 8))
@@ -52,7 +52,7 @@ def _of_jobs(place: Path) -> list[Result]:
         "report --format json": lambda jobs: ["report", folders[jobs], "--format", "json"],
         "compare": lambda jobs: ["compare", folders[jobs], folders[jobs], "--anyway"],
         "pack": lambda jobs: ["pack", folders[jobs], "--division", "open", "--output", new(place, jobs)],
-        "validate": lambda jobs: ["validate", next(place.glob(f"{jobs}-*.zip"))],
+        "validate": lambda jobs: ["validate", "--trusted", next(place.glob(f"{jobs}-*.zip"))],
     }
     return [_row(name, "jobs", JOBS, words) for name, words in commands.items()]
 

@@ -78,7 +78,7 @@ def test_a_run_elsewhere_is_named_by_its_folder(
     assert main(["import", str(logs), "--output", str(elsewhere)]) == 0
     assert main(["import", str(logs), "--output", "runs/own"]) == 0
     capsys.readouterr()
-    for given, named in ((str(elsewhere), str(elsewhere)), ("runs/own", "own")):
+    for given, named in ((str(elsewhere), str(elsewhere)), ("runs/own", str(here / "runs/own"))):
         assert main(["report", given, "--format", "json"]) == 0
         command = json.loads(capsys.readouterr().out)["answer"]["next_step"].partition(COMMAND)[2]
         assert shlex.split(command)[:2] == ["derive", named]

@@ -193,7 +193,9 @@ def facts(**changes: object) -> RunFacts:
         "dirty": {"bench1": NOTHING_LEFT},
         "phases": Phases(generate_seconds=3.0, startup_seconds=1.5, run_seconds=60.5),
         "launcher": Usage(user_cpu_seconds=1.25, system_cpu_seconds=0.25),
-        "overhead": Overhead(cpu_seconds=2.5, startup_cpu_seconds=2.0, peak_memory_bytes=90 * 2**20),
+        "overhead": Overhead(
+            cpu_seconds=2.5, startup_cpu_seconds=2.0, peak_memory_bytes=90 * 2**20, written_bytes=3 * 2**20
+        ),
         "outside_cpu": OutsideCpu(source="control group cpuacct", cpu_seconds=84.25),
         "missing": {"settings.governor": "no cpufreq on this machine"},
     }

@@ -60,7 +60,7 @@ def hostile() -> Qualification:
 def test_a_terminal_of_eighty_columns_holds_it(kind: str) -> None:
     record = every_record()[kind]
     lines = render_text(record).splitlines()
-    assert max(map(len, lines)) <= 80
+    assert max(len(line) for line in lines if not line.lstrip().startswith("mawl ")) <= 80
     if record.answer is not None:
         words = " ".join(" ".join(lines).split())
         assert words.startswith(record.answer.sentence)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -150,7 +151,7 @@ def test_the_proof_takes_the_candidates_probe_and_says_that_inputs_are_made_anew
     found = advice(SLOW, FLASH, of=run, file="new.json")
     words = shlex.split(found["proof"]["run"])
     assert words[:5] == ["mawl", "run", "tiny", "--seed", "3"]
-    assert words[-2:] == ["--probe", "new.json"]
+    assert words[-2:] == ["--probe", str(Path("new.json").resolve())]
     assert "data" in found["best"]["moves"]
     assert "it makes the input tables again in its new data directory" in rendered(
         document(msgspec.convert(found, PlacementAdvice)), "text"

@@ -326,7 +326,11 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     ] = None
     written_bytes: Annotated[
         int | None,
-        size("Bytes that the runner wrote to storage (/proc/self/io).", CPU_ACCOUNT),
+        size(
+            "Bytes that the runner wrote to storage.",
+            CPU_ACCOUNT,
+            absent="the kernel or an earlier mawl did not count",
+        ),
     ] = None
 
 

@@ -267,10 +267,7 @@ def _cpu_account_notes(_: RunView, summary: Summary) -> list[Note]:
         (overhead.peak_memory_bytes, format_memory),
         (overhead.written_bytes, format_bytes),
     )
-    sentence = (
-        "mawl itself: {} of CPU with the launcher, {} of the run's; {} of it before the start, whatever the "
-        "length, then {} of a core; {} of memory, {} written"
-    )
+    sentence = "mawl itself: {} of CPU ({}), {} before the start, then {} cores; {} of memory, wrote {}"
     return [Note(sentence.format(*own), TEXT)]
 
 

@@ -210,12 +210,12 @@ class OwnCost(Overhead, frozen=True, kw_only=True):
 
     cpu_ratio: Annotated[
         float | None,
-        share("cpu_seconds over their sum with the CPU time of the jobs.", CPU_ACCOUNT, absent=NO_OWN_CPU),
+        share("cpu_seconds over those of mawl and the jobs.", CPU_ACCOUNT, absent=NO_OWN_CPU),
     ] = None
     running_cpu_ratio: Annotated[
         float | None,
         share(
-            "CPU time of mawl itself after its start, for each second of the run: the part that grows.",
+            "CPU time after the start, for each second of the run.",
             CPU_ACCOUNT,
             absent=NO_OWN_CPU,
         ),
