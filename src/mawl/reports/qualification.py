@@ -433,7 +433,7 @@ def _fits(answer: QualificationAnswer) -> str:
         reason = fits.reason or "no forecast was made"
         if fits.high is None:
             return f"Not known: {reason}"
-        return f"{'Measured' if fits.basis == 'measured' else 'Forecast by simulation'}: {reason}"
+        return f"{capital(reason)}: {'measured' if fits.basis == 'measured' else 'forecast by simulation'}"
     basis = "measured on both sides of the bound" if fits.basis == "measured" else "forecast by simulation"
     if fits.is_at_least:
         basis = f"{'measured' if fits.basis == 'measured' else basis}; {NO_MORE_SHOWN}"
