@@ -37,9 +37,9 @@ def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
 def wrapped(text: str, width: int, indent: str) -> list[str]:
     """Lines of a text, with an indent from the second on; a number and its unit stay in one line.
 
-    A command at the end stays in one line, too, however long: a shell would take the first part alone.
+    The command of a line *next* stays in one line, too, however long: a shell would take its first part.
     """
-    command = _COMMAND.search(text) if len(text) > width else None
+    command = _COMMAND.search(text) if len(text) > width and text.startswith("next") else None
     said = text[: command.start()] if command else text
     lines = wrap(_BEFORE_UNIT.sub(_TIE, said), width, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace(_TIE, " ") for line in lines] + ([indent + command[0]] if command else [])
