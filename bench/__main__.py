@@ -151,7 +151,7 @@ def keep(file: Path, name: str, found: Sequence[Result], machine: str) -> None:
     """Put the results of a bench into the file in place of its earlier ones, in the order of ``ROWS``."""
     rows = json.loads(file.read_text() or '{"rows": []}')["rows"]
     made = {"bench": name, "date": f"{datetime.now(UTC):%Y-%m-%d}", "machine": machine}
-    rows = [row for row in rows if row["bench"] in ROWS and row["bench"] != name]
+    rows = [row for row in rows if row.get("bench") in ROWS and row["bench"] != name]
     rows += [{**made, **dataclasses.asdict(result)} for result in found]
     rows.sort(key=lambda row: [*ROWS].index(row["bench"]))
     file.write_text(json.dumps({"rows": rows}, indent=1) + "\n")

@@ -51,7 +51,14 @@ def _of_jobs(place: Path) -> list[Result]:
         "report --format html": lambda jobs: ["report", folders[jobs], "--format", "html"],
         "report --format json": lambda jobs: ["report", folders[jobs], "--format", "json"],
         "compare": lambda jobs: ["compare", folders[jobs], folders[jobs], "--anyway"],
-        "pack": lambda jobs: ["pack", folders[jobs], "--division", "open", "--output", new(place, jobs)],
+        "pack": lambda jobs: [
+            "pack",
+            folders[jobs],
+            "--division",
+            "open",
+            "--output",
+            _new(place, jobs, ".zip"),
+        ],
         "validate": lambda jobs: ["validate", "--trusted", next(place.glob(f"{jobs}-*.zip"))],
     }
     return [_row(name, "jobs", JOBS, words) for name, words in commands.items()]
@@ -69,7 +76,7 @@ def _of_logs(place: Path) -> list[Result]:
             "derive",
             "logs",
             LOGS,
-            lambda logs: ["derive", place / f"{logs}", "--output", new(place / "d", logs)],
+            lambda logs: ["derive", place / f"{logs}", "--output", _new(place / "d", logs)],
         ),
     ]
 
@@ -83,7 +90,7 @@ def _of_nights(place: Path) -> list[Result]:
             "import of nights",
             "nights",
             NIGHTS,
-            lambda nights: ["import", place / f"logs{nights}", "--output", new(place / "night", nights)],
+            lambda nights: ["import", place / f"logs{nights}", "--output", _new(place / "night", nights)],
         ),
         _row(
             "history",
@@ -106,10 +113,10 @@ def _of_runs(place: Path) -> list[Result]:
     return [_row("serve", "runs", RUNS, lambda runs: [place / f"{runs}"], program=("-c", read))]
 
 
-def new(place: Path, size: int) -> Path:
+def _new(place: Path, size: int, suffix: str = "") -> Path:
     """A path that no command of a row had yet."""
     place.mkdir(exist_ok=True)
-    return place / f"{size}-{next(_NUMBERS)}.zip"
+    return place / f"{size}-{next(_NUMBERS)}{suffix}"
 
 
 def _row(

@@ -78,14 +78,14 @@ def page(rows: Sequence[Choice]) -> str:
         "Each offer is a bed (processors, rate caps on devices of roles) with a made-up price.",
         "`mawl rank` chooses among qualifications of all offers, `mawl size` from one of another bed.",
         "Then the needed sessions run on every offer; *W* is their slowdown by a second formula.",
-        "A pick is right if its W is within the bound and it costs at most "
-        f"{NEAR_PRICE_RATIO - 1:.0%}".replace("%", " %")
-        + " more than the cheapest offer whose W is.",
+        f"A pick is right if its W is within the bound, at most {100 * (NEAR_PRICE_RATIO - 1):.0f} % "
+        "above the least price of such an offer; to pick nothing is right if there is none.",
         "",
         "*Three types, 2 sessions* was 4 % from the bound when chosen. The virtual machine got slower:",
         "the same jobs took 12.1 CPU s in the qualification, and 12.6 to 14.3 in runs ten minutes later.",
         "",
-        f"Right: {sum(row.verdict() == 'right' for row in rows)} of {len(rows)}.",
+        f"Right: {sum(row.verdict() == 'right' for row in rows)} of {len(rows)}. "
+        f"In {sum(row.best() is None for row in rows)} of them no offer carried.",
         *sorted({f"Machine: {row.machine}, commit {row.commit[:12]}." for row in rows}),
     ]
     for row in rows:
@@ -97,12 +97,12 @@ def page(rows: Sequence[Choice]) -> str:
             f"{format_ratio(row.bound)}: {row.verdict()}.",
             f"It said: {row.sentence}",
             "",
-            *table(("offer", "price", "processors", "caps", "W", "carries", "picked"), map_rows(row)),
+            *table(("offer", "price", "processors", "caps", "W", "carries", "picked"), _offer_rows(row)),
         ]
     return "\n".join(lines)
 
 
-def map_rows(row: Choice) -> list[tuple[str, ...]]:
+def _offer_rows(row: Choice) -> list[tuple[str, ...]]:
     """The offers of a choice, the cheapest first."""
     return [
         (

@@ -143,7 +143,9 @@ def sentences_of(evidence: DerivedEvidence) -> Iterator[tuple[str, str]]:
         sums = total(evidence, field)
         if whole(sums):
             parts = ", ".join(f"{origin} {format_percent(sums[origin] / whole(sums))}" for origin in ORIGINS)
-            yield label, f"{form(whole(sums))} in all: {parts}"
+            untold = sum(getattr(load, field) is None for load in evidence.programs)
+            scope = f"without {counted_noun(untold, 'program')} of unknown bytes" if untold else "in all"
+            yield label, f"{form(whole(sums))} {scope}: {parts}"
     if left := _left_out(evidence.left_out):
         yield "left out", left
     for sentence in _unknown_bytes(evidence.not_told):

@@ -233,9 +233,11 @@ def block_lines(block: Block, width: int) -> list[str]:
             if block.inline:
                 return [*begin, *_wrapped((f"{name}: {said}" for name, said in lines), width, indent)]
             column = max(NAME_WIDTH - len(indent), *(1 + len(name) for name, _ in lines))
-            named = (f"{indent}{name:<{column}}{one_line(said)}" for name, said in lines)
             hang = " " * (len(indent) + column)
-            return [*begin, *(line for one in named for line in wrapped(one, width, hang))]
+            for name, said in lines:
+                line = f"{indent}{name:<{column}}{one_line(said)}"
+                begin += wrapped(line, width, hang, whole_command=name == "next")
+            return begin
         case Sentences() if block.sentences:
             return [*_title_line(block.title), *_wrapped(block.sentences, width, block.indent)]
         case Commands():

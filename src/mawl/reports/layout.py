@@ -34,12 +34,12 @@ def by_reason(named: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
     return found
 
 
-def wrapped(text: str, width: int, indent: str) -> list[str]:
+def wrapped(text: str, width: int, indent: str, *, whole_command: bool = False) -> list[str]:
     """Lines of a text, with an indent from the second on; a number and its unit stay in one line.
 
-    The command of a line *next* stays in one line, too, however long: a shell would take its first part.
+    With ``whole_command`` so does a command at its end, however long: a shell would take its first part.
     """
-    command = _COMMAND.search(text) if len(text) > width and text.startswith("next") else None
+    command = _COMMAND.search(text) if whole_command and len(text) > width else None
     said = text[: command.start()] if command else text
     lines = wrap(_BEFORE_UNIT.sub(_TIE, said), width, subsequent_indent=indent, break_on_hyphens=False)
     return [line.replace(_TIE, " ") for line in lines] + ([indent + command[0]] if command else [])

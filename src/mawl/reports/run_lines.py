@@ -28,8 +28,9 @@ UNKNOWN_NODE = "unknown"
 
 
 def labelled(name: str, text: str, width: int = LINE_WIDTH) -> list[str]:
-    """``name`` and the text beside it, wrapped."""
-    return wrapped(f"{name:<{LABEL_WIDTH}}{one_line(text)}", width, " " * LABEL_WIDTH)
+    """``name`` and the text beside it, wrapped; the command of *next* is whole."""
+    line = f"{name:<{LABEL_WIDTH}}{one_line(text)}"
+    return wrapped(line, width, " " * LABEL_WIDTH, whole_command=name == "next")
 
 
 NO_PAGE_CACHE = "without page cache (--cache none)"

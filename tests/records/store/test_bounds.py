@@ -93,7 +93,13 @@ def test_a_long_text_in_every_row_is_refused(finished: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", [b"[" * 5000 + b"]" * 5000, b'{"a": [1e308]}', b'{"a": {"b": 1' + b"0" * 400 + b"}}"]
+    "content",
+    [
+        b"[" * 5000 + b"]" * 5000,
+        b'{"a": [1e308]}',
+        b'{"a": 9999999999999999999999999e9}',
+        b'{"a": {"b": 1' + b"0" * 400 + b"}}",
+    ],
 )
 def test_json_that_no_report_can_use_is_no_json_of_a_run(content: bytes) -> None:
     with pytest.raises(ValueError, match=r"64 deep|beyond|range|400 digits"):

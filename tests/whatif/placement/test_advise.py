@@ -75,10 +75,11 @@ def advised(
     verdict: str = "storage",
     file: str | None = None,
     others: dict[str, float] | None = None,
+    waits: Waits = WAITS,
 ) -> PlacementAdvice:
     """The advice on a run whose jobs were blocked most in work."""
     run = of or on_slow()
-    records = [msgspec.structs.replace(job, waits=WAITS) for job in jobs()]
+    records = [msgspec.structs.replace(job, waits=waits) for job in jobs()]
     # A gauge: the fake samples add rates up, so it is given as what it grows by.
     grown = {
         name: (lambda second, value=value: value if second == 0 else 0.0) for name, value in USED.items()
@@ -122,6 +123,16 @@ def test_work_and_util_go_to_a_flash_that_has_no_room_for_data() -> None:
     assert expected == sorted(expected), "the most gain first"
     everywhere = advice(SLOW, FLASH)["best"]["placement"]
     assert everywhere["data"] == ["flash"], "with room for it data moves, too"
+
+
+def test_a_move_that_saves_less_than_a_hundredth_is_not_advised() -> None:
+    """By itself and beside others: the rest of the placement is the same without it."""
+    little = msgspec.structs.replace(WAITS, blocked_data_seconds=0.02)
+    assert set(advice(SLOW, FLASH)["best"]["moves"]) == set(ROLES)
+    found = advice(SLOW, FLASH, waits=little)
+    moved = {row["role"]: row["change"]["expected_seconds"] for row in found["moves"]}
+    assert -0.01 * found["real_time_seconds"] < moved["data"] < 0, "it gains, and too little"
+    assert set(found["best"]["moves"]) == {"work", "util"}
 
 
 def test_the_processors_of_one_machine_count_once() -> None:

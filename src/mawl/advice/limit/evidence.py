@@ -58,11 +58,8 @@ def pressure_line(reading: RunView, name: str, words: str) -> list[RuleEvidence]
     value = reading.mean(lambda moment: moment.pressure[name])
     if value is None:
         return []
-    return [
-        RuleEvidence(
-            kind="evidence", sentence=f"pressure: {words} {format_percent(value)} of the active phase"
-        )
-    ]
+    sentence = f"pressure: {words} {format_percent(value)} of the active phase"
+    return [RuleEvidence(kind="evidence", sentence=sentence)]
 
 
 def device_totals(reading: RunView, device: str) -> Flow:

@@ -36,6 +36,7 @@ from mawl.records.spec.task import Task
 from mawl.records.store.facts import decoded, read_facts
 from mawl.records.store.files import LARGEST_FACTS_BYTES, LATEST, major, replace_file, replace_link
 from mawl.records.volumes import remove_leftover, run_of
+from mawl.reports.layout import figure
 from mawl.run.runner.counting import leftover_counters
 from mawl.run.runner.restrict import leftover_groups
 
@@ -189,10 +190,10 @@ class Experiment:
         return self.record
 
     def _again(self, busiest: Busy, *, last: bool) -> bool:
-        busy, most = format_percent(busiest.busy_ratio or 0.0), format_percent(MOST_BUSY_RATIO)
+        busy, own = (figure(one, format_percent) for one in (busiest.busy_ratio, busiest.own_ratio))
+        most = format_percent(MOST_BUSY_RATIO)
         found = f"processors were busy for {busy} of a run, more than {most}"
         if busiest.by_others:
-            own = format_percent(busiest.own_ratio or 0.0)
             remark = f"{found}, of which it used {own}: others had the rest; run again"
         elif last:
             remark = f"{found}, also after {MOST_LOWERINGS} lower speeds: processors may explain the result"

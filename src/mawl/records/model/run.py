@@ -327,7 +327,7 @@ class Overhead(msgspec.Struct, frozen=True, kw_only=True):
     written_bytes: Annotated[
         int | None,
         size(
-            "Bytes that the runner wrote to storage.",
+            "Bytes that the runner wrote to storage while jobs ran; it writes its tables after that.",
             CPU_ACCOUNT,
             absent="the kernel or an earlier mawl did not count",
         ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,14 +36,10 @@ EARLIEST_AT, LATEST_AT = (
 """The first and the last time that every time zone can write as a date."""
 
 
-_MAY_BE_LARGE = re.compile(rb"(?:^|[:,\[])\s*-?(?:[0-9]{30}|[0-9.]+[eE]\+?[0-9]{2})")
-"""A number with so many digits, or an exponent of two; a text may look so, too."""
-
-
 def decoded(content: bytes) -> Any:
     """Plain data out of JSON whose numbers can be added up; ValueError for anything else."""
     plain = json_tree(content)
-    waiting = [plain] if _MAY_BE_LARGE.search(content) else []
+    waiting = [plain]
     while waiting:
         value = waiting.pop()
         if isinstance(value, dict):

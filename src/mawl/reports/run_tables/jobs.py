@@ -267,7 +267,10 @@ def _cpu_account_notes(_: RunView, summary: Summary) -> list[Note]:
         (overhead.peak_memory_bytes, format_memory),
         (overhead.written_bytes, format_bytes),
     )
-    sentence = "mawl itself: {} of CPU ({}), {} before the start, then {} cores; {} of memory, wrote {}"
+    sentence = (
+        "mawl itself, with the launcher above: {} of CPU, {} of its sum with the jobs'; {} of it before the "
+        "start, then {} cores; {} of memory, {} written while jobs ran"
+    )
     return [Note(sentence.format(*own), TEXT)]
 
 

@@ -98,8 +98,11 @@ def run_plan(
         if (looking := _compressibility(request, volumes)) is not None:
             cleanup.callback(looking.close)
         try:
+            before = own_usage().charged_written_bytes
             loop.run()
             _last_look(host, loop)
+            # Before the launcher is waited for: the kernel then adds what its jobs wrote.
+            written = own_usage().charged_written_bytes
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended, outside = time.monotonic(), restriction.account()
@@ -110,7 +113,12 @@ def run_plan(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 dirty=dirty,
-                overhead=_overhead(loop, launcher_usage, generate_cpu_seconds),
+                overhead=_overhead(
+                    loop,
+                    launcher_usage,
+                    generate_cpu_seconds,
+                    None if before is None or written is None else written - before,
+                ),
                 missing=_missing_reasons(restriction, outside, counting, loop) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
@@ -295,7 +303,9 @@ def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
     return "completed", None
 
 
-def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Overhead:
+def _overhead(
+    loop: RunLoop, launcher: Usage, generate_cpu_seconds: float, written_bytes: int | None
+) -> Overhead:
     """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     hello = loop.hello.usage if loop.hello else Usage()
@@ -305,5 +315,5 @@ def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float) -> Ov
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
-        written_bytes=own_usage().charged_written_bytes,
+        written_bytes=written_bytes,
     )

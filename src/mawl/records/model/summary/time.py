@@ -36,7 +36,7 @@ from mawl.records.definitions import (
 )
 from mawl.records.model.run import Overhead
 
-NO_OWN_CPU = "mawl or the jobs left no account of their CPU time"
+NO_OWN_CPU = "the CPU time of mawl or of the jobs, or the elapsed time, is not known"
 MAPPED = f"{WAITS}, Mapped files"
 
 
@@ -210,12 +210,12 @@ class OwnCost(Overhead, frozen=True, kw_only=True):
 
     cpu_ratio: Annotated[
         float | None,
-        share("cpu_seconds over those of mawl and the jobs.", CPU_ACCOUNT, absent=NO_OWN_CPU),
+        share("CPU time of mawl itself over its sum with that of the jobs.", CPU_ACCOUNT, absent=NO_OWN_CPU),
     ] = None
     running_cpu_ratio: Annotated[
         float | None,
         share(
-            "CPU time after the start, for each second of the run.",
+            "CPU seconds of mawl itself after the start for each elapsed second: this part grows with a run.",
             CPU_ACCOUNT,
             absent=NO_OWN_CPU,
         ),

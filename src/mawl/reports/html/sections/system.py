@@ -161,11 +161,11 @@ def _lines_in_box(lines: Sequence[str], width: float) -> Iterator[str]:
 
 COST_FIGURES: dict[str, tuple[str, Form]] = {
     "CPU of mawl itself, launcher included": ("cpu_seconds", format_seconds),
-    "share of the run": ("cpu_ratio", format_percent),
-    "before the start": ("startup_cpu_seconds", format_seconds),
-    "cores while jobs ran": ("running_cpu_ratio", format_plain),
+    "share of the CPU of mawl and jobs": ("cpu_ratio", format_percent),
+    "of it before the start, however long the run": ("startup_cpu_seconds", format_seconds),
+    "cores after the start": ("running_cpu_ratio", format_plain),
     "memory of mawl itself": ("peak_memory_bytes", format_memory),
-    "written": ("written_bytes", format_bytes),
+    "written while jobs ran": ("written_bytes", format_bytes),
 }
 
 
