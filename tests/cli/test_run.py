@@ -55,7 +55,8 @@ def test_nano_runs_verifies_and_leaves_only_its_run_folder(mawl: Command) -> Non
     folder = sum(path.stat().st_size for path in run.path.rglob("*") if path.is_file())
     by_jobs = sum(job.usage.application_written_bytes or 0 for job in run.job_records())
     assert folder < by_jobs, "mawl writes less than its jobs do"
-    assert summary["overhead"]["written_bytes"] < folder, "what jobs wrote is not mawl's"
+    # The kernel counts whole pages, and some files are written twice: more than the folder holds at its end.
+    assert 0 < summary["overhead"]["written_bytes"] < by_jobs / 10, "what jobs wrote is not mawl's"
 
 
 def test_outputs_stay_under_data_where_that_is_asked(mawl: Command) -> None:

@@ -43,6 +43,7 @@ from mawl.records.store.side_files import write_probe
 from mawl.reports import campaign_document as campaigns
 from mawl.reports.csv import TABLES
 from mawl.reports.document import rendered
+from mawl.reports.layout import escaped
 from mawl.reports.qualification import disclosure
 from mawl.reports.qualification import document as answer_document
 from mawl.whatif.placement.document import document as placement_document
@@ -126,7 +127,8 @@ class Outputs:
 
     def add(self, name: str, text: str) -> None:
         """Take an output, less what differs between two runs of the same code or two processors."""
-        text = text.replace(str(self.place), "PLACE")
+        for place in (str(self.place), escaped(str(self.place))):
+            text = text.replace(place, "PLACE")
         for pattern, instead in CHANGING:
             text = pattern.sub(instead, text)
         text = FRACTION.sub(rounded, ARRAY.sub(numbers, text))

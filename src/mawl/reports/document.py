@@ -13,7 +13,7 @@ import msgspec
 
 from mawl.base.units import counted_noun
 from mawl.importers.formats.text import one_line
-from mawl.reports.layout import LINE_WIDTH, escaped, fitting, stacked, table, wrapped
+from mawl.reports.layout import LINE_WIDTH, escaped, fitting, stacked, table, with_command, wrapped
 
 if TYPE_CHECKING:
     from markupsafe import Markup
@@ -291,7 +291,7 @@ def _markdown_lines(block: Block, headline: Headline) -> list[str]:
             return _markdown_table(block) if block.rows else []
         case Lines():
             listed = [
-                f"- **{escaped(name)}**: {escaped(said)}"
+                f"- **{escaped(name)}**: {with_command(said)}"
                 for name, said in block.lines
                 if not repeats(said, headline.sentence)
             ]
@@ -312,7 +312,7 @@ def repeats(sentence: str, headline: str | None) -> bool:
 
 
 def _markdown_table(block: Table) -> list[str]:
-    rows = [tuple(map(escaped, row)) for row in block.rows]
+    rows = [tuple(map(with_command, row)) for row in block.rows]
     left = [place for place, name in enumerate(block.head) if name in SENTENCES | NAMES]
     lines = table(tuple(map(escaped, block.head)), rows, left=left)
     if block.note:

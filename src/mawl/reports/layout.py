@@ -141,6 +141,12 @@ def escaped(text: object) -> str:
     return SPECIAL.sub(r"\\\1", plain).replace("://", ":&#47;&#47;").replace("www.", "www&#46;")
 
 
+def with_command(text: str) -> str:
+    """A text whose command, if it ends in one, is code, which nothing escapes: a reader may copy it."""
+    command = _COMMAND.search(text)
+    return f"{escaped(text[: command.start()])} {code(command[0])}" if command else escaped(text)
+
+
 def code(text: object) -> str:
     """A name in code; the fence is longer than any in the name."""
     plain = one_line(str(text)).replace("|", "&#124;")

@@ -28,7 +28,7 @@ from mawl.reports import probe
 from mawl.reports.compressibility import notes_in_a_run, table_in_a_run
 from mawl.reports.document import Document, Headline, Sentences, Table, each
 from mawl.reports.judgement import headlines, met_words
-from mawl.reports.layout import ABSENT, Form, code, cpu_parts, escaped, figure, table
+from mawl.reports.layout import ABSENT, Form, code, cpu_parts, escaped, figure, table, with_command
 from mawl.reports.paragraphs import adjusted_cpu, busy_cores, modes, ratio_text, sum_text, times
 from mawl.reports.run_lines import concurrency_text, node_text, outcome_text, workload_text
 from mawl.reports.run_tables import RUN_TABLES
@@ -42,7 +42,7 @@ def render(view: RunView, summary: Summary) -> str:
     A missing figure is ``-``, text is escaped.
     """
     nodes = [escaped(node_text(node)) for node in summary.nodes]
-    judged = [[f"**{name}**", escaped(text)] for name, text in headlines(summary)]
+    judged = [[f"**{name}**", with_command(text)] for name, text in headlines(summary)]
     parts = [
         [f"### mawl: {escaped(workload_text(view, summary))}"],
         ["; ".join([f"Run {code(summary.run_id)}, {escaped(outcome_text(summary))}", *nodes])],

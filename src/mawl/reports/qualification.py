@@ -225,7 +225,7 @@ def document(record: Qualification) -> Document:
     tone, basis = "warn", Lines(basis_rows(record))
     if answer is None:
         sentence = _sentence_without_answer(record)
-        lines = [("next", f"Measure it: mawl qualify --continue {record.name} continues from here")]
+        lines = [("next", f"Measure it from here on: mawl qualify --continue {record.name}")]
         lines = lines[record.outcome == "running" :]
     else:
         tone, sentence = TONES[answer.carried.answer], answer.sentence

@@ -21,7 +21,7 @@ from mawl.reports.campaign_finding import finding, shared_machines
 from mawl.reports.comparison.charts import runs_chart
 from mawl.reports.document import rendered
 from mawl.reports.html.colours import light
-from mawl.reports.layout import escaped
+from mawl.reports.layout import escaped, with_command
 from tests.fakes.compared_runs import pair
 from tests.fakes.found_campaigns import EVERY, SEARCH, comparison, repeats, scaling, search_for_sessions
 
@@ -78,7 +78,7 @@ def test_the_next_step_follows_from_the_result_and_names_a_run(kind: str) -> Non
     assert step is not None and step.startswith(NEXT[kind]), step
     listed = " ".join(rendered(document(said), "text").split())
     assert f"next {step}" in listed
-    assert f"- **next**: {escaped(step)}" in rendered(document(said), "markdown")
+    assert f"- **next**: {with_command(step)}" in rendered(document(said), "markdown")
     assert json.loads(render_json(said))["finding"]["next_step"] == step
     for form in (listed, rendered(document(said), "html")):
         assert not re.search(r"\bRUN (says|lists)", form), "a run that is meant has its name"

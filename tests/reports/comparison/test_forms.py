@@ -376,7 +376,9 @@ def test_the_next_step_is_said_of_each_result_in_every_form(slower: Comparison) 
     same = finding(compare(*pair(QUIET, QUIET[::-1]))).next_step
     assert same == "choose by cost or effort: no change larger than 5 % was found"
     assert f"next {step}" in " ".join(text_of(slower).split())
-    assert f"- **next**: {escaped(step)}" in rendered(document(slower), "markdown")
+    words, _, command = step.rpartition(": ")
+    assert f"- **next**: {escaped(words)}" in rendered(document(slower), "markdown")
+    assert f": `{command}`" in rendered(document(slower), "markdown"), "nothing in a command is escaped"
     assert plain_json.loads(render_json(slower))["finding"]["next_step"] == step
     start, _, command = step.partition(": mawl ")
     page = rendered(document(slower), "html")

@@ -95,14 +95,13 @@ def run_plan(
             interrupts=interrupts,
             opening=clean,
         )
-        if (looking := _compressibility(request, volumes)) is not None:
-            cleanup.callback(looking.close)
+        looking = _compressibility(request, volumes, cleanup)
         try:
             before = own_usage().charged_written_bytes
             loop.run()
             _last_look(host, loop)
             # Before the launcher is waited for: the kernel then adds what its jobs wrote.
-            written = own_usage().charged_written_bytes
+            written = _written_since(before)
             dirty = {node: clean.at_end(restriction.written_bytes(_devices(facts)))}
             launcher_usage = _end_launcher(launcher, request.run_id)
             ended, outside = time.monotonic(), restriction.account()
@@ -113,21 +112,25 @@ def run_plan(
                 launcher=launcher_usage,
                 outside_cpu=outside,
                 dirty=dirty,
-                overhead=_overhead(
-                    loop,
-                    launcher_usage,
-                    generate_cpu_seconds,
-                    None if before is None or written is None else written - before,
-                ),
+                overhead=_overhead(loop, launcher_usage, generate_cpu_seconds, written),
                 missing=_missing_reasons(restriction, outside, counting, loop) | collector.reasons(),
                 remarks=[*facts.remarks, *_remarks(request, volumes), *logs.remarks(), *host.remarks()],
             )
             writer.finish(facts)
         except OSError as error:
-            ended_well = "all jobs had ended, and what they recorded is kept"
-            jobs = ended_well if loop.progress.finished else "the jobs were stopped"
-            raise unwritable(error, request.folder, jobs) from None
+            raise unwritable(error, request.folder, _fate_of_jobs(loop)) from None
     return facts
+
+
+def _written_since(before: int | None) -> int | None:
+    """Bytes that this process wrote since it had written ``before``."""
+    now = own_usage().charged_written_bytes
+    return None if before is None or now is None else now - before
+
+
+def _fate_of_jobs(loop: RunLoop) -> str:
+    ended_well = "all jobs had ended, and what they recorded is kept"
+    return ended_well if loop.progress.finished else "the jobs were stopped"
 
 
 def _beside_others(facts: RunFacts, request: RunRequest, volumes: Volumes, listener: Listener) -> RunFacts:
@@ -164,10 +167,14 @@ def _remarks(request: RunRequest, volumes: Volumes) -> list[str]:
     ]
 
 
-def _compressibility(request: RunRequest, volumes: Volumes) -> RunCompressibility | None:
+def _compressibility(
+    request: RunRequest, volumes: Volumes, cleanup: contextlib.ExitStack
+) -> RunCompressibility | None:
     if not request.spec.compressibility:
         return None
-    return RunCompressibility(volumes, request.plan, request.inputs.values())
+    looking = RunCompressibility(volumes, request.plan, request.inputs.values())
+    cleanup.callback(looking.close)
+    return looking
 
 
 def _counting(request: RunRequest, volumes: Volumes) -> Counting:
@@ -303,9 +310,7 @@ def _outcome(loop: RunLoop) -> tuple[RunOutcome, str | None]:
     return "completed", None
 
 
-def _overhead(
-    loop: RunLoop, launcher: Usage, generate_cpu_seconds: float, written_bytes: int | None
-) -> Overhead:
+def _overhead(loop: RunLoop, launcher: Usage, generate_cpu_seconds: float, written: int | None) -> Overhead:
     """CPU and memory of runner and launcher; the launcher's share of the start-up is its imports."""
     own = resource.getrusage(resource.RUSAGE_SELF)
     hello = loop.hello.usage if loop.hello else Usage()
@@ -315,5 +320,5 @@ def _overhead(
         cpu_seconds=own.ru_utime + own.ru_stime - generate_cpu_seconds + (launcher.cpu_seconds or 0.0),
         startup_cpu_seconds=startup,
         peak_memory_bytes=own.ru_maxrss * 1024 + (launcher.os_memory_bytes or 0),
-        written_bytes=written_bytes,
+        written_bytes=written,
     )
