@@ -145,6 +145,16 @@ def test_every_link_of_every_page_opens_and_nothing_is_wider_than_a_phone(site: 
     assert '"elapsed"' in labels, "a narrow window shows a row as a list of labels and figures"
 
 
+def test_the_first_column_keeps_its_words_together_and_paper_cuts_no_column(site: Path, seen: Seen) -> None:
+    page = seen.page
+    page.goto((site / "index.html").as_uri())
+    assert page.locator("tr[data-row] td").first.evaluate("one => one.offsetWidth") >= 200
+    page.emulate_media(media="print")
+    page.set_viewport_size({"width": 1046, "height": 700})
+    excess = "all => all.map(one => one.scrollWidth - one.clientWidth)"
+    assert max(page.eval_on_selector_all("div.wide", excess)) <= 0
+
+
 def test_the_tables_need_no_script(site: Path, browser: sync_api.Browser) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()

@@ -102,7 +102,7 @@ class SiteEntry(msgspec.Struct, frozen=True, kw_only=True):
     def what(self) -> str:
         if self.qualified is not None:
             of = self.must_match
-            return f"qualified: {of['workload']} at scale {of['scale']}, bound {of['bound']}, mix {of['mix']}"
+            return f"Qualified: {of['workload']} at scale {of['scale']}, bound {of['bound']}, mix {of['mix']}"
         scale = "" if self.scale is None else f" at scale {format_plain(self.scale, 6)}"
         return f"{self.workload}, {self.sessions} sessions{scale}"
 
