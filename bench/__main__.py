@@ -168,8 +168,9 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
         "Where there is a peer, its runs and ours took turns, and *how* has both and their range.",
         "What was tried where a bound is missed: [a look at the host](../design/host.md), [55 jobs]"
         "(../design/launch.md), [the generator](../design/input-tables.md), "
-        "[direct I/O](../design/programs.md), [reports](../design/html-report.md), "
-        "[imports](../design/importers.md).",
+        "[direct I/O and threads](../design/programs.md), [a counted sort](../design/io-by-role.md), "
+        "[reports](../design/html-report.md), [the site](../design/archive.md), "
+        "[imports](../design/importers.md), [Dask](../design/cluster.md).",
         f"Bounds met: {sum(row['met'] is True for row in rows)} of "
         f"{sum(row['met'] is not None for row in rows)}.",
         *(f"Machine: {machine}." for machine in dict.fromkeys(machines)),

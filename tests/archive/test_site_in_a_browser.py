@@ -137,6 +137,7 @@ def test_every_link_of_every_page_opens_and_nothing_is_wider_than_a_phone(site: 
         for link in links:
             assert Path(link.removeprefix("file://")).is_file(), link
     page.goto((site / "index.html").as_uri())
+    assert page.locator("td[data-none]").count() and not page.locator("td[data-none]:visible").count()
     labels = (
         page.locator("tr[data-row]")
         .first.locator("td")
