@@ -277,7 +277,7 @@ def _slowdown_words(evidence: Evidence, decision: Decision) -> str:
         return f"how many times their reference time the jobs of {sessions} take"
     if decision.answer == "not known" and found.holds(bound) and not evidence.raised:
         range_ = f"{times_words(found.low, bound)} to {times_words(found.high, bound)}"
-        return f"{_taken_words(sessions, range_)}, and the bound {bound:.2f} lies in that range"
+        return f"{_taken_words(sessions, range_)}; the bound {bound:.2f} lies between"
     said = f"{_taken_words(sessions, times_words(found.middle, bound))} (bound {bound:.2f})"
     return said if decision.reason is None else f"{said}, but {decision.reason}"
 
