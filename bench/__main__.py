@@ -164,7 +164,8 @@ def page(rows: Sequence[Mapping[str, Any]]) -> str:
         "# What mawl costs",
         "",
         "Printed by `python -m bench --page docs/reference/speed.json` from rows of `make bench`.",
-        "A figure is the median of five runs or more, unless *how* says otherwise.",
+        "A figure is the median of five runs or more, unless *how* says otherwise; "
+        "of `threads`, `derive` and `nmon` of three runs, of `growth` of three or one.",
         "Where there is a peer, its runs and ours took turns, and *how* has both and their range.",
         "What was tried where a bound is missed: [a look at the host](../design/host.md), [55 jobs]"
         "(../design/launch.md), [the generator](../design/input-tables.md), "

@@ -83,8 +83,9 @@ def page(rows: Sequence[Choice]) -> str:
         "",
         "*Three types, 2 sessions* was 4 % from the bound when chosen. The virtual machine got slower:",
         "the same jobs took 12.1 CPU s in the qualification, and 12.6 to 14.3 in runs ten minutes later.",
-        "The picks of *faster catalogues 3 and 4* carry, but cheaper offers do, too:",
-        "`mawl size` forecast the offers of catalogue 4 to be 14 to 20 % slower than they were.",
+        "*Too slow*: the pick does not carry. *Too dear*: it carries, but costs over "
+        f"{100 * (NEAR_PRICE_RATIO - 1):.0f} % more than the cheapest that does.",
+        "The run behind *catalogues* had 2 sessions, that behind *faster catalogues* 3.",
         "",
         f"Right: {sum(row.verdict() == 'right' for row in rows)} of {len(rows)}. "
         f"In {sum(row.best() is None for row in rows)} of them no offer carried.",

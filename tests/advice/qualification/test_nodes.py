@@ -8,15 +8,15 @@ from hypothesis import given, settings
 
 from mawl.advice.answer import Disturbance
 from mawl.advice.qualification.answer import answer_from
-from mawl.advice.qualification.evidence import Evidence
+from mawl.advice.qualification.evidence import MOST_WORDS, Evidence
 from mawl.advice.qualification.fits import LEAST_RATIO
 from mawl.advice.qualification.machine import MOST_KINDS, differing, limit_by, one_machine, unseen_server
 from mawl.figures.statistics import Interval
-from mawl.records.model.qualification import AnswerNodes, QualificationAnswer, QualifyNode
+from mawl.records.model.qualification import AnswerNodes, Fits, QualificationAnswer, QualifyNode
 from mawl.records.model.run import VolumeFacts
 from mawl.records.model.summary.judgement import RESOURCES, Cause, CauseResource
 from tests.fakes.altered_runs import on_nodes
-from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES
+from tests.fakes.answered import CLUSTER_NO, CLUSTER_YES, COMPUTE_NO
 from tests.fakes.drawn_evidence import EVIDENCE
 from tests.fakes.stored_run import facts
 
@@ -104,6 +104,28 @@ def test_where_the_runs_do_not_tell_it_is_not_known(changes: dict[str, object], 
     answer, nodes = of(no(**changes))
     assert nodes.limit == "not known" and why in nodes.reason
     assert "shared storage" not in answer.sentence
+
+
+def test_a_sentence_beyond_sixty_words_leaves_out_what_has_a_row_of_its_own() -> None:
+    limit = Cause(
+        resource="network",
+        roles=["work"],
+        direction="write",
+        place="/team a | b",
+        kind="bandwidth",
+        share_ratio=0.8,
+    )
+    evidence = no(
+        runs=1,
+        limit=limit_by([limit], is_named=True),
+        fits=Fits(sessions=5, low=2, high=154),
+        changes=COMPUTE_NO.changes[:1],
+    )
+    failing = msgspec.structs.replace(evidence, failed="3 of 71 jobs did not finish with a right answer")
+    assert "With one node" in answer_from(failing).sentence
+    assert "would fit" not in answer_from(failing).sentence
+    assert len(answer_from(failing).sentence.split()) <= MOST_WORDS
+    assert answer_from(failing).changes == evidence.changes
 
 
 def test_failed_jobs_of_one_node_are_a_no_of_that_node_alone() -> None:

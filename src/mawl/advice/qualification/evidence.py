@@ -155,6 +155,9 @@ class Evidence(msgspec.Struct, frozen=True, kw_only=True):
     missing: dict[str, str] = {}
 
 
+MOST_WORDS = 60
+"""Of the answer's sentence; a longer one leaves out the best change, then one node: both have rows."""
+
 NODES_WORDS = {
     "nodes": "The nodes limit, not the shared storage",
     "shared storage": "The shared storage or its network limits, not the nodes",
@@ -170,15 +173,16 @@ NODES_STEPS = {
 def sentence_of(
     evidence: Evidence, decision: Decision, preliminary: Sequence[str], nodes: AnswerNodes | None = None
 ) -> str:
-    """At most 60 words; YES or NO only where the bound lies outside the range.
+    """At most ``MOST_WORDS``; YES or NO only where the bound lies outside the range.
 
     ``preliminary`` is what the answer lacks to be published.
     """
     word = WORDS[decision.answer]
     head = word + (", preliminary" if preliminary and decision.answer != "not known" else "")
-    parts = [f"{head}: {_slowdown_words(evidence, decision)}."]
+    parts, spare = [f"{head}: {_slowdown_words(evidence, decision)}."], []
     if nodes is not None and nodes.one.slowdown is not None:
-        parts.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
+        spare.append(f"With one node: {times_words(nodes.one.slowdown, evidence.answer_bound)} times.")
+        parts += spare
     limit = evidence.limit
     if limit is not None and limit.costs and decision.lack != "others":
         said = limit_sentence(limit)
@@ -191,7 +195,10 @@ def sentence_of(
     if best is not None:
         more = "at least " if best.sessions == mix_range(evidence.sessions).most else ""
         change = f"{best.text[0].lower()}{best.text[1:]}"
-        parts.append(f"With {change}, {more}{counted_noun(best.sessions or 0, 'session')} would fit.")
+        spare.append(f"With {change}, {more}{counted_noun(best.sessions or 0, 'session')} would fit.")
+        parts.append(spare[-1])
+    while spare and len(" ".join(parts).split()) > MOST_WORDS:
+        parts.remove(spare.pop())
     return " ".join(parts)
 
 
